@@ -41,7 +41,7 @@ function sharedIdentity(records: Entry[], record: Entry, options: Identity) {
 
 /**
  * Merges records that would be written one after the other. The last value of each field counts;
- * changes of links and files add up. A replacement leaves nothing from before it.
+ * changes of links add up. A replacement leaves nothing from before it.
  *
  * @returns the merged record, or the name of a field whose values can't be merged
  */

@@ -65,21 +65,8 @@ export const files: FieldType = {
 		if (isLeft || !holdsNames(list(stored), added)) return false;
 		return toRemove.size + added.length === 0 || undefined;
 	},
-	merge: (earlier, later) => {
-		// A list, or no value, replaces all files.
-		if (later === null || Array.isArray(later)) return later;
-		if (!isObject(later)) return undefined;
-		const added = list(later.add);
-		const removed = list(later.remove);
-		if (isObject(earlier)) {
-			return {
-				add: [...list(earlier.add), ...added],
-				remove: [...new Set([...list(earlier.remove), ...removed])],
-			};
-		}
-		if (!Array.isArray(earlier) || removed.length > 0) return undefined;
-		return [...earlier, ...added];
-	},
+	// A list, or no value, replaces all files. What changes them can't be told from what is stored.
+	merge: (_earlier, later) => (later === null || Array.isArray(later) ? later : undefined),
 	// The contract does not say whether a file from a URL replaces the others.
 	appends: (sent) => typeof sent === 'string' || (isObject(sent) && list(sent.add).length > 0),
 	editor: { type: 'string', hint: 'web address' },

@@ -350,13 +350,12 @@ describe('duplicates', () => {
 			['people', [p1], null, null],
 			['people', [p1, p2], { remove: [p1] }, { add: [p2], remove: [p1] }],
 			['people', { remove: [p1, p2] }, p1, { add: [p1], remove: [p2] }],
-			['papers', { add: [a] }, { add: [b], remove: ['f'] }, { add: [a, b], remove: ['f'] }],
-			['papers', [a], { add: [b] }, [a, b]],
 			['papers', { add: [a] }, [b], [b]],
 			['papers', [a], null, null],
 		];
 		const CONFLICTING_CHANGES: Array<[field: string, one: unknown, other: unknown]> = [
 			['people', null, [p1]],
+			['papers', { add: [a] }, { add: [b] }],
 			['papers', 'https://x.example/a', { add: [b] }],
 			['papers', { add: [a] }, 'https://x.example/a'],
 			['papers', [a], { remove: ['f'] }],

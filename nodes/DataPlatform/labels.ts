@@ -37,6 +37,7 @@ export const LABELS = {
 	maxShareToRemove: 'Max Share to Remove (%)',
 	multipleMatches: 'Multiple Matches',
 	numberFormat: 'Number Format',
+	rejectedRowsLimit: 'Rejected Rows Limit',
 	restartFrom: 'Restart From',
 	skipExisting: 'Skip Existing',
 	startFrom: 'Start From',

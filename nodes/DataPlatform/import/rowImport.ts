@@ -11,7 +11,7 @@ import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { TextIndex } from '../api/idSet';
 import { isSuccess, KeptCounts, NAMES_NO_FIELD, noCounts } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
-import type { FileFormat, FileRow } from '../rows/readRows';
+import type { FileRow } from '../rows/readRows';
 import type { RejectedLines } from '../rows/rejectedRows';
 import { InputError, ServiceError } from '../transport/errors';
 import { counted, shortened } from '../transport/messageText';
@@ -22,6 +22,7 @@ import { simplifiedRecord } from '../input/recordOutput';
 import type { RowReader } from './rowValues';
 import type { Entry, ItemOutcome, Outcome, Plan, PlanInput } from '../bulk/terms';
 import { omitUndefined } from '../transport/json';
+import { LABELS } from '../labels';
 
 interface ImportParts {
 	/** The name of the file, for the log. */
@@ -31,19 +32,13 @@ interface ImportParts {
 	pipeline: WritePipeline;
 	lines: RejectedLines;
 	rejected: GrowingFile;
-	/** The encoding that is set for the file. */
-	encoding: FileFormat['encoding'];
 	progress: ProgressLog;
-	/** Reject later rows for a record that an earlier row wrote. */
-	rejectsDuplicates: boolean;
-	/** Rows identify their record by its ID, not by a key. */
-	isById: boolean;
+	/** What identifies a row's record, to reject later rows for it; not set if these are written. */
+	identityOf?: (record: Entry) => string | undefined;
 	/** How many of the first rows to show as they are read. */
 	previewRows: number;
 	/** Stop after this many rejected rows; 0 for never. */
 	stopAfterRejected: number;
-	/** The label of the option that sets this limit. */
-	limitLabel: string;
 	/** The row before the first one to import. */
 	before: number;
 	/** Why to write no more, if the execution was canceled. */
@@ -101,7 +96,7 @@ const TEXT_HELD = 1024 * 1024;
 export class RowImport {
 	private readonly result: ImportResult;
 	/** The first row of each key. */
-	private readonly keys?: TextIndex;
+	private readonly keys = new TextIndex();
 
 	constructor(private readonly parts: ImportParts) {
 		this.result = {
@@ -117,7 +112,6 @@ export class RowImport {
 			readOnly: new Set(),
 			addsTwice: false,
 		};
-		if (parts.rejectsDuplicates) this.keys = new TextIndex();
 	}
 
 	/** Does not throw. */
@@ -133,7 +127,7 @@ export class RowImport {
 
 	/** @throws why it stopped early */
 	private async writeAll() {
-		const { portions, progress, name, rejected, stopAfterRejected, limitLabel } = this.parts;
+		const { portions, progress, name, rejected, stopAfterRejected } = this.parts;
 		const { result } = this;
 		const read = () => {
 			const next = portions.next();
@@ -159,7 +153,7 @@ export class RowImport {
 				const { counts, kinds } = result;
 				if (stopAfterRejected === 0 || counts.rejected < stopAfterRejected) continue;
 				throw new InputError(
-					`${counted(counts.rejected, 'row')} rejected, and '${limitLabel}' allows no more (${kinds.text()})`,
+					`${counted(counts.rejected, 'row')} rejected, and '${LABELS.rejectedRowsLimit}' allows no more (${kinds.text()})`,
 					{ hint: '' },
 				);
 			}
@@ -207,18 +201,16 @@ export class RowImport {
 
 	/** Rejects rows for a record that an earlier portion wrote. */
 	private rejectKnownKeys(plan: Plan) {
-		const { keys, parts } = this;
-		if (!keys) return;
-		const isFirst = ({ index, id, key }: Entry) => {
-			const identity = parts.isById ? id : key;
-			if (identity === undefined) return true;
-			const first = keys.add(identity, index);
+		const { identityOf } = this.parts;
+		plan.records = plan.records.filter((record) => {
+			const { index } = record;
+			const identity = identityOf?.(record);
+			const first = identity === undefined ? undefined : this.keys.add(identity, index);
 			if (first === undefined) return true;
-			const message = `it identifies the same record as row ${first}, by '${shortened(identity, 100)}'`;
+			const message = `it identifies the same record as row ${first}, by '${shortened(identity!, 100)}'`;
 			plan.problems.push({ index, message });
 			return false;
-		};
-		plan.records = plan.records.filter(isFirst);
+		});
 	}
 
 	private async take(
@@ -263,10 +255,10 @@ export class RowImport {
 	/** The line of a row in the file of rejected rows, with its beginning before the first one. */
 	private reject(row: FileRow, outcome: ItemOutcome): string {
 		const { counts, kinds } = this.result;
-		const { lines, encoding } = this.parts;
+		const { lines } = this.parts;
 		const { message = 'The record was not written', field } = outcome;
 		const rejection = { message, field: field ? shortened(field, 100) : undefined };
-		const before = counts.rejected === 0 ? lines.beginning(encoding) : '';
+		const before = counts.rejected === 0 ? lines.beginning() : '';
 		counts.rejected += 1;
 		kinds.add(rejection, row.row);
 		return before + lines.line(row, rejection);

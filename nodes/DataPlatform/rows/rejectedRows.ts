@@ -7,8 +7,7 @@
 import { guarded } from '../fields/formulaGuard';
 import { csvLine, type Delimiter } from './csv';
 import { ndjsonLine } from './exportRows';
-import { isCsvRow, type FileRow } from './readRows';
-import type { Encoding } from './decodeText';
+import { isCsvRow, type FileFormat, type FileRow } from './readRows';
 import type { Problem } from '../transport/errors';
 
 const ADDED_COLUMNS = ['error', 'field', 'row'];
@@ -57,10 +56,10 @@ export class RejectedLines {
 	constructor(
 		private readonly header: string[],
 		private readonly delimiter: Delimiter,
-		hasGuard: boolean,
+		private readonly form: Pick<FileFormat, 'encoding' | 'formulaGuard'>,
 		private readonly isField: (name: string) => boolean,
 	) {
-		this.guard = hasGuard ? guarded : (text) => text;
+		this.guard = form.formulaGuard ? guarded : (text) => text;
 		this.own = header.slice(0, header.length - addedColumns(header, isField));
 		this.added = addedNames(this.own);
 	}
@@ -69,8 +68,9 @@ export class RejectedLines {
 	 * The first line of a CSV file, with a byte order mark for spreadsheets. NDJSON gets a mark only
 	 * if the original's encoding would be applied to this file, too.
 	 */
-	beginning(encoding: Encoding): string {
-		if (this.header.length === 0) return ['auto', 'utf-8'].includes(encoding) ? '' : '\ufeff';
+	beginning(): string {
+		const isUtf8 = ['auto', 'utf-8'].includes(this.form.encoding);
+		if (this.header.length === 0) return isUtf8 ? '' : '\ufeff';
 		const names = [...this.own.map(this.guard), ...this.added];
 		return `\ufeff${csvLine(names, this.delimiter)}`;
 	}

@@ -3,6 +3,8 @@ import { addedColumns, RejectedLines, withoutAdded } from '../../../nodes/DataPl
 import type { FileRow } from '../../../nodes/DataPlatform/rows/readRows.ts';
 import type { Encoding } from '../../../nodes/DataPlatform/rows/decodeText.ts';
 
+const formOf = (formulaGuard: boolean, encoding: Encoding = 'auto') => ({ formulaGuard, encoding });
+
 const ADDED = ['error', 'field', 'row'];
 const noField = () => false;
 
@@ -16,16 +18,16 @@ describe('the header', () => {
 		// Rejected again: what was added before is replaced.
 		[['a', ...ADDED], 'a,error,field,row'],
 	])('%j', (header, line) => {
-		const lines = new RejectedLines(header, ',', true, noField);
-		expect(lines.beginning('auto')).toBe(`\ufeff${line}\r\n`);
+		const lines = new RejectedLines(header, ',', formOf(true), noField);
+		expect(lines.beginning()).toBe(`\ufeff${line}\r\n`);
 	});
 
 	test.each<[boolean, string]>([
 		[true, "'=a,''@b,error"],
 		[false, "=a,'@b,error"],
 	])('with names that look like formulas, guard %s', (hasGuard, beginning) => {
-		const lines = new RejectedLines(['=a', "'@b"], ',', hasGuard, noField);
-		expect(lines.beginning('auto')).toContain(`\ufeff${beginning}`);
+		const lines = new RejectedLines(['=a', "'@b"], ',', formOf(hasGuard), noField);
+		expect(lines.beginning()).toContain(`\ufeff${beginning}`);
 	});
 
 	test.each<[Encoding, string]>([
@@ -34,7 +36,7 @@ describe('the header', () => {
 		['windows-1252', '\ufeff'],
 		['utf-16le', '\ufeff'],
 	])('of NDJSON, if the encoding is %s', (encoding, beginning) => {
-		expect(new RejectedLines([], ',', true, noField).beginning(encoding)).toBe(beginning);
+		expect(new RejectedLines([], ',', formOf(true, encoding), noField).beginning()).toBe(beginning);
 	});
 
 	test.each<[header: string[], fields: string[], count: number]>([
@@ -103,7 +105,7 @@ describe('a line', () => {
 		],
 		['that is no JSON', { row: 7, line: 'a "b"', problem: 'is no JSON' }, '{"line":"a \\"b\\"","error":"wrong","field":"b","row":7}\n'],
 	])('%s', (_, row, line) => {
-		const lines = new RejectedLines(['a', 'b'], ',', true, noField);
+		const lines = new RejectedLines(['a', 'b'], ',', formOf(true), noField);
 		expect(lines.line(row, { message: 'wrong', field: 'b' })).toBe(line);
 	});
 
@@ -111,12 +113,12 @@ describe('a line', () => {
 		[true, "1,x,'=wrong,'=b,7\r\n"],
 		[false, '1,x,=wrong,=b,7\r\n'],
 	])('a reason that looks like a formula, guard %s', (hasGuard, line) => {
-		const lines = new RejectedLines(['a', 'b'], ',', hasGuard, noField);
+		const lines = new RejectedLines(['a', 'b'], ',', formOf(hasGuard), noField);
 		expect(lines.line(csv(['1', 'x']), { message: '=wrong', field: '=b' })).toBe(line);
 	});
 
 	test('with another delimiter', () => {
-		const lines = new RejectedLines(['a', 'b'], ';', true, noField);
+		const lines = new RejectedLines(['a', 'b'], ';', formOf(true), noField);
 		expect(lines.line(csv(['1,5', 'x;y', 'z']), { message: 'wrong' })).toBe('1,5;"x;y";"wrong; the cells after the last column: z";;7\r\n');
 	});
 });

@@ -13,7 +13,6 @@ import {
 	fileSettingsOf,
 	importParameters,
 	mappingMode,
-	stopAfterRejected,
 } from '../../parameters/files/rowFiles';
 import { tableOf, tableParameters } from '../../parameters/select/table';
 import { hintIgnored, valuePoliciesOf } from '../../parameters/write/columns';
@@ -102,15 +101,12 @@ async function writeRows(
 		portions: portionsOf(rows, range.startAt, range.endAt),
 		reader,
 		pipeline,
-		lines: new RejectedLines(header, delimiter, formulaGuard, (column) => reader.isField(column)),
+		lines: new RejectedLines(header, delimiter, form, (column) => reader.isField(column)),
 		rejected: new GrowingFile(run, `${base}-rejected.${format}`, MEDIA_TYPES[format]),
-		encoding: form.encoding,
 		progress: run.progress,
-		rejectsDuplicates,
-		isById: hasId,
+		identityOf: rejectsDuplicates ? ({ id, key }) => (hasId ? id : key) : undefined,
 		previewRows: writing.dryRun ? PREVIEW_ROWS : 0,
 		stopAfterRejected: range.stopAfterRejected,
-		limitLabel: stopAfterRejected.label,
 		before: Math.max(range.startAt - 1, isCsv ? (form.headerRow ?? 1) : 0),
 		cancellation: () => client.cancellation,
 	}).run();

@@ -65,7 +65,7 @@ export const files: FieldType = {
 		if (isLeft || !holdsNames(list(stored), added)) return false;
 		return toRemove.size + added.length === 0 || undefined;
 	},
-	// A list, or no value, replaces all files. What changes them can't be told from what is stored.
+	// A list, or no value, replaces all files. Changes are not merged.
 	merge: (_earlier, later) => (later === null || Array.isArray(later) ? later : undefined),
 	// The contract does not say whether a file from a URL replaces the others.
 	appends: (sent) => typeof sent === 'string' || (isObject(sent) && list(sent.add).length > 0),

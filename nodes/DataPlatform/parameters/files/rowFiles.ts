@@ -236,8 +236,8 @@ export const endAtRow = wholeNumber('endAtRow', {
 	description: 'The last row to import; 0 for all. Several executions can share a file this way.',
 });
 
-export const stopAfterRejected = wholeNumber('stopAfterRejected', {
-	label: 'Rejected Rows Limit',
+const stopAfterRejected = wholeNumber('stopAfterRejected', {
+	label: LABELS.rejectedRowsLimit,
 	min: 0,
 	max: MAX_ROW,
 	preset: 0,

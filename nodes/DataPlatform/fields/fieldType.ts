@@ -4,7 +4,7 @@
  */
 import type { Aggregation } from '../api/aggregates';
 import type { FieldDefinition, JsonValue } from '../api/types';
-import type { Remedy } from './remedies';
+import type { Remedy, Source } from './remedies';
 
 /**
  * A value as the platform takes it, or a problem that completes the sentence `'name' …`, such as
@@ -52,10 +52,8 @@ export interface FieldType {
 	/**
 	 * What a key takes in place of a converted value without such a text. Completes the sentence
 	 * `'name' …`.
-	 *
-	 * @param source the value in an expression, such as `$json.due`; undefined in a file of rows
 	 */
-	keyProblem?: (value: JsonValue, source: string | undefined) => string;
+	keyProblem?: (value: JsonValue, source: Source) => string;
 	/** One converted value with the effect of two in a row; undefined if no single value has it. */
 	merge: (earlier: JsonValue, later: JsonValue) => JsonValue | undefined;
 	/**

@@ -6,12 +6,11 @@
 
 import { LABELS } from '../labels';
 
-/**
- * Continues a problem after a colon; undefined if the text has no clear format.
- *
- * @param source the value in an expression, such as `$json.due`; undefined in a file of rows
- */
-export type Remedy = (text: string, source: string | undefined) => string | undefined;
+/** A value in an expression, such as `$json.due`; undefined in a file of rows, empty for an agent. */
+export type Source = string | undefined;
+
+/** Continues a problem after a colon; undefined if the text has no clear format. */
+export type Remedy = (text: string, source: Source) => string | undefined;
 
 const use = (expression: string) => `use {{ ${expression} }}`;
 

@@ -6,6 +6,7 @@ import type { FieldDefinition, FieldValues, JsonValue } from '../api/types';
 import { getOwn, isObject } from '../transport/json';
 import { isPlainObject, problem } from './convert';
 import { isCleared, type Converted } from './fieldType';
+import type { Source } from './remedies';
 import { fieldType } from './index';
 import { unknownType } from './types/text';
 
@@ -110,16 +111,11 @@ export function recordKey(fields: FieldDefinition[], values: FieldValues): Recor
 	return { text, parts };
 }
 
-/**
- * Why a converted value can't be a key; undefined if it can. Completes the sentence `'name' …`.
- *
- * @param source the value in an expression, such as `$json.due`; undefined in a file of rows, empty for
- * an agent, which gives values
- */
+/** Why a converted value can't be a key; undefined if it can. Completes the sentence `'name' …`. */
 export function keyProblem(
 	field: FieldDefinition,
 	value: JsonValue,
-	source: () => string | undefined,
+	source: () => Source,
 ): string | undefined {
 	if (keyText(field, value) !== undefined) return undefined;
 	return fieldType(field).keyProblem?.(value, source());
@@ -128,15 +124,8 @@ export function keyProblem(
 /**
  * What turns a value that `toFieldValue` refuses into one that the field takes, after a colon; empty
  * if that is not clear.
- *
- * @param source the value in an expression, such as `$json.due`; undefined in a file of rows, empty for
- * an agent, which gives values
  */
-export function remedyOf(
-	field: FieldDefinition,
-	value: unknown,
-	source: string | undefined,
-): string {
+export function remedyOf(field: FieldDefinition, value: unknown, source: Source): string {
 	const isText = typeof value === 'string' || typeof value === 'number';
 	if (source === '' || (!isText && field.type !== 'schema_link')) return '';
 	const given = isText ? String(value) : '';

@@ -119,7 +119,7 @@ export async function uploadFiles(
 		if (result.delivery === 'rejected' && isAboutAll(result) && !hasOthers) {
 			noteRejected(target, uploads, result);
 		}
-		return await confirmUpload(target, uploads, uploadFailure(result, uploads));
+		return await confirmUpload(target, uploads, uploadFailure(result));
 	}
 	rejectedUploads(client).clear();
 	const record = writtenRecord(result.body.data, id);
@@ -136,7 +136,7 @@ export async function uploadFiles(
 }
 
 /** Not checked before: a platform may take more files, larger ones and other pictures. */
-const REFUSED = `Nothing was written. If it is about a file: a picture field holds one picture, a file has at most 50 MB, and pictures are ${Object.keys(PICTURES).join(', ')}.`;
+const REFUSED = `Nothing was written. If it is about a file: a picture field holds one picture, a file has at most 50 MB, and pictures are ${Object.keys(PICTURES).join(', ')}. If the storage is full, make room first.`;
 
 interface Rejected {
 	failure: ServiceError;
@@ -180,16 +180,12 @@ function requireHope(target: UploadTarget, uploads: Upload[]) {
 }
 
 /** A failed upload in words of its own. */
-function uploadFailure(failure: ServiceError, uploads: Upload[]): ServiceError {
-	const { delivery, status } = failure;
-	if (status === 413 || (status === 507 && delivery === 'rejected')) {
-		return new ServiceError(`${failure.message} (${nameList(uploads.map(({ name }) => name))})`, {
-			...failure,
-			hint: 'Nothing was written. If the file is too large, send a smaller one. If the storage is full, make room first.',
-		});
+function uploadFailure(failure: ServiceError): ServiceError {
+	const { delivery, status = 0 } = failure;
+	if (delivery === 'rejected' && [400, 413, 507].includes(status)) {
+		return new ServiceError(failure.message, { ...failure, hint: REFUSED });
 	}
-	if (status === 400) return new ServiceError(failure.message, { ...failure, hint: REFUSED });
-	if (delivery !== 'notApplied' || status !== undefined) return failure;
+	if (delivery !== 'notApplied' || status > 0) return failure;
 	return new ServiceError(`Nothing was stored: ${failure.message}`, failure);
 }
 

@@ -44,17 +44,16 @@ export function exportColumns(
 	const fields = table.fields.filter(
 		(field) => holdsData(field) && (chosen.length === 0 || chosen.includes(field.name)),
 	);
-	const own = new Set<string>(['id', ...BEHIND_FIELDS]);
 	const times = new Map<string, number>();
 	const plain = (name: string) => name.trim().toLowerCase();
-	for (const field of table.fields) {
-		for (const name of new Set([nameOf(field), fieldName(field.name)].map(plain))) {
-			times.set(name, (times.get(name) ?? 0) + 1);
-		}
-	}
+	const count = (names: readonly string[]) => {
+		for (const name of new Set(names.map(plain))) times.set(name, (times.get(name) ?? 0) + 1);
+	};
+	count(['id', ...BEHIND_FIELDS]);
+	for (const field of table.fields) count([nameOf(field), fieldName(field.name)]);
 	const columnName = (field: { name: string; header: string }) => {
 		const name = nameOf(field).trim();
-		const isUnique = times.get(plain(name)) === 1 && name !== '' && !own.has(plain(name));
+		const isUnique = times.get(plain(name)) === 1 && name !== '';
 		return isUnique && fieldName(name) === name ? name : fieldName(field.name);
 	};
 	const ofField = (name: string) => (record: PlatformRecord) => getOwn(record.fields, name);

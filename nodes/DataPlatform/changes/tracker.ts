@@ -181,6 +181,7 @@ export const byPosition = (a: PlatformRecord, b: PlatformRecord): number =>
 	compare(positionOf(a), positionOf(b));
 
 const HASH_LENGTH = 6;
+const HASHES = new RegExp(`.{${HASH_LENGTH}}`, 'g');
 
 const hashOf = (id: string) => shortHash(id, HASH_LENGTH);
 
@@ -191,9 +192,7 @@ const addHashes = (
 	limits: Pick<Limits, 'hashes'>,
 ): string => [hashes, ...[...ids].map(hashOf)].join('').slice(-limits.hashes * HASH_LENGTH);
 
-function* hashesIn(text: string) {
-	for (let at = 0; at < text.length; at += HASH_LENGTH) yield text.slice(at, at + HASH_LENGTH);
-}
+const hashesIn = (hashes = ''): string[] => hashes.match(HASHES) ?? [];
 
 /** Records created up to here were already emitted, or existed when watching started. */
 function createdBefore({ backlog, watermark, recent }: ChangeState): Position | undefined {
@@ -226,10 +225,10 @@ export class EmittedIndex {
 		private readonly options: ChangeOptions,
 		private readonly limits: Limits,
 	) {
-		this.held = new Set(hashesIn(state.held ?? ''));
+		this.held = new Set(hashesIn(state.held));
 		this.emitted = new Map(Object.entries(state.emitted));
-		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? state.recent ?? ''));
-		this.beforeRestart = new Set(hashesIn(state.backlog?.restart?.earlier ?? ''));
+		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? state.recent));
+		this.beforeRestart = new Set(hashesIn(state.backlog?.restart?.earlier));
 		this.digests = new Map(Object.entries(state.digests ?? {}));
 	}
 

@@ -10,7 +10,7 @@ import { didYouMean } from '../transport/closestName';
 import { keyFields } from '../fields/keyFields';
 import { isWritable, fieldType, listFields } from '../fields';
 import type { CellFormat } from '../fields/fieldType';
-import { unguarded } from '../fields/formulaGuard';
+import { unguarded } from '../rows/exportRows';
 import { isCsvRow, type FileRow } from '../rows/readRows';
 import { addedColumns, withoutAdded } from '../rows/rejectedRows';
 import { InputError, type Problem } from '../transport/errors';

@@ -7,7 +7,6 @@
  */
 import type { FieldValues, JsonValue, PlatformRecord, TableDefinition } from '../api/types';
 import { holdsData } from '../fields';
-import { guarded } from '../fields/formulaGuard';
 import { getOwn } from '../transport/json';
 import { csvLine, type Delimiter } from './csv';
 
@@ -66,6 +65,24 @@ export function exportColumns(
 		})),
 	];
 }
+
+/**
+ * Prefixes that spreadsheets treat as formulas, with or without apostrophes before them. One that
+ * splits cells at semicolons or tabs treats the end of `a;=1+1` as a formula, too.
+ */
+const FORMULA = /(^|[;\t])('*)(?=[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])/g;
+
+/**
+ * Adds an apostrophe to text that a spreadsheet would take for a formula, such as `=1+1`, even if it
+ * already has some. `unguarded` undoes this.
+ */
+export const guarded = (text: string): string => text.replace(FORMULA, "$1'$2");
+
+/** Removes the apostrophes that `guarded` added. */
+export const unguarded = (text: string): string =>
+	text.includes("'")
+		? text.replace(FORMULA, (_, before: string, marks: string) => before + marks.slice(1))
+		: text;
 
 /** A value as a cell: text as it is, structured values as JSON. */
 function cellText(value: FieldValues[string] | undefined, hasGuard: boolean): string {

@@ -9,7 +9,7 @@
  *     });
  */
 import { InputError } from '../transport/errors';
-import { unguarded } from '../fields/formulaGuard';
+import { unguarded } from './exportRows';
 import { readCsv, type CsvNotes, type CsvRow, type Delimiter } from './csv';
 import { readNdjson, type NdjsonRow } from './ndjson';
 import { decodeText, peek, type Encoding } from './decodeText';

@@ -4,9 +4,8 @@
  *     name,age          name,age,error,field,row
  *     Fox         ─▶    Fox,,"the row has 1 cell, the header has 2",,2
  */
-import { guarded } from '../fields/formulaGuard';
 import { csvLine, type Delimiter } from './csv';
-import { ndjsonLine } from './exportRows';
+import { guarded, ndjsonLine } from './exportRows';
 import { isCsvRow, type FileFormat, type FileRow } from './readRows';
 import type { Problem } from '../transport/errors';
 

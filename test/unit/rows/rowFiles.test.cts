@@ -4,8 +4,7 @@ import fc from 'fast-check';
 
 import { CsvParser, csvLine, readCsv, type CsvRow, type CsvNotes, type Delimiter } from '../../../nodes/DataPlatform/rows/csv';
 import { MAX_ROW_CELLS, MAX_ROW_CHARACTERS } from '../../../nodes/DataPlatform/rows/limits';
-import { guarded, unguarded } from '../../../nodes/DataPlatform/fields/formulaGuard';
-import { ndjsonLine } from '../../../nodes/DataPlatform/rows/exportRows';
+import { guarded, ndjsonLine, unguarded } from '../../../nodes/DataPlatform/rows/exportRows';
 import { readNdjson, type NdjsonRow } from '../../../nodes/DataPlatform/rows/ndjson';
 import { decodeText, type Encoding } from '../../../nodes/DataPlatform/rows/decodeText';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors';

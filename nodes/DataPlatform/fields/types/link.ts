@@ -54,15 +54,10 @@ function convert(raw: unknown, isToMany: boolean | undefined): Converted {
 	return { value: Object.fromEntries(lists) as JsonValue };
 }
 
-interface Change {
-	add: string[];
-	remove: string[];
-}
-
 const idsIn = (value: unknown) => (isIds(value) ? value : []);
 
 /** What a converted value adds and removes; undefined for the record of a link to one. */
-const changeOf = (value: JsonValue): Change | undefined => {
+const changeOf = (value: JsonValue) => {
 	const { id, add, remove } = membersOf(value);
 	return id === undefined ? { add: idsIn(add), remove: idsIn(remove) } : undefined;
 };

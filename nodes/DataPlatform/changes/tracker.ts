@@ -186,11 +186,8 @@ const HASHES = new RegExp(`.{${HASH_LENGTH}}`, 'g');
 const hashOf = (id: string) => shortHash(id, HASH_LENGTH);
 
 /** Adds short hashes of IDs; the oldest are dropped if there are too many. */
-const addHashes = (
-	hashes: string,
-	ids: Iterable<string>,
-	limits: Pick<Limits, 'hashes'>,
-): string => [hashes, ...[...ids].map(hashOf)].join('').slice(-limits.hashes * HASH_LENGTH);
+const addHashes = (hashes: string, ids: string[], max: number): string =>
+	[hashes, ...ids.map(hashOf)].join('').slice(-max * HASH_LENGTH);
 
 const hashesIn = (hashes = ''): string[] => hashes.match(HASHES) ?? [];
 
@@ -373,7 +370,7 @@ export class EmittedIndex {
 		const isPassed = (watermark?.time ?? -Infinity) <= since;
 		if (!isPassed && recent === undefined) return {};
 		const ids = dropped.filter(({ time }) => time > since).map(({ id }) => id);
-		return { recent: addHashes(isPassed ? '' : (recent ?? ''), ids, this.limits) };
+		return { recent: addHashes(isPassed ? '' : (recent ?? ''), ids, this.limits.hashes) };
 	}
 
 	/** @param dropped records that the next state no longer tracks */
@@ -387,7 +384,7 @@ export class EmittedIndex {
 		const ids = dropped.map(({ id }) => id);
 		return {
 			...(createdWatermark && { createdWatermark: { ...createdWatermark } }),
-			earlier: addHashes(backlog.earlier, ids, this.limits),
+			earlier: addHashes(backlog.earlier, ids, this.limits.hashes),
 			...(offset !== undefined && {
 				offset: offset + dropped.length,
 				...(newest > cursor && { newest }),
@@ -471,7 +468,7 @@ export function restartAt(state: ChangeState, time: number): ChangeState {
 			earlier: '',
 			restart: {
 				time: Math.min(time, restart?.time ?? Infinity),
-				earlier: addHashes((restart?.earlier ?? '') + earlier, forgotten, LIMITS),
+				earlier: addHashes((restart?.earlier ?? '') + earlier, forgotten, LIMITS.hashes),
 			},
 		},
 	};

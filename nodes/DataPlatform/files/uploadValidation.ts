@@ -77,11 +77,9 @@ const UNKNOWN_TYPES = new Set(['application/octet-stream', 'binary/octet-stream'
  */
 export function fileField(table: TableDefinition, name: string): FieldDefinition {
 	const field = table.fields.find((entry) => entry.name === name);
-	if (field && fieldType(field) === files) return field;
-	const offered = table.fields
-		.filter((entry) => fieldType(entry) === files)
-		.map((entry) => entry.name);
-	const names = nameList(offered);
+	const offered = table.fields.filter((entry) => fieldType(entry) === files);
+	if (field && offered.includes(field)) return field;
+	const names = nameList(offered.map((entry) => entry.name));
 	const none = 'This table has no field for files; add one in the platform.';
 	const hint = names ? `Fields for files in this table: ${names}.` : none;
 	const wrong = (message: string) => new InputError(message, { field: name, hint });

@@ -17,11 +17,6 @@ export interface CsvRow {
 
 export type Delimiter = ',' | ';' | '\t' | '|';
 
-/** What was detected in a file. */
-export interface CsvNotes {
-	delimiter?: Delimiter;
-}
-
 /** If the header has the same number of several delimiters, the first of them in this list wins. */
 const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
@@ -233,56 +228,46 @@ function beginningOf(head: string, headerRow: number) {
 	return { text, header, named: line?.[1] as Delimiter | undefined };
 }
 
-/** The same text. The first piece has all of the header row, unless that is too long. */
-async function* fromHeader(pieces: AsyncIterable<string>, headerRow: number) {
-	let head = '';
-	let hasHeader = false;
+/** The rows that end in a text, and in each of the pieces after it. */
+async function* parsed(parser: CsvParser, text: string, pieces: AsyncIterable<string>) {
+	let rows = parser.push(text);
+	if (rows.length > 0) yield rows;
 	for await (const piece of pieces) {
-		if (hasHeader) {
-			yield piece;
-			continue;
-		}
-		head += piece;
-		const isTooLong = head.length > MAX_HEADER_CHARACTERS;
-		hasHeader = isTooLong || beginningOf(head, headerRow).header !== undefined;
-		if (hasHeader) yield head;
+		rows = parser.push(piece);
+		if (rows.length > 0) yield rows;
 	}
-	if (!hasHeader) yield head;
+	rows = parser.end();
+	if (rows.length > 0) yield rows;
 }
 
 /**
- * Reads the rows of a CSV file, and returns those that end in each piece of its text.
+ * Opens a CSV file. Returns its delimiter, and the rows that end in each piece of its text.
  *
- * @param chosen the delimiter; if not set, it is detected in the first row
- * @param notes collects what was detected
+ * @param chosen the delimiter; if not set, it is detected in the header
  * @param headerRow the first row to read
- * @throws {InputError} that names the row, after the rows of the pieces before it
+ * @throws {InputError} if the file has no such row
  */
-export async function* readCsv(
-	pieces: AsyncIterable<string>,
+export async function openCsv(
+	pieces: AsyncGenerator<string>,
 	chosen?: Delimiter,
-	notes: CsvNotes = {},
 	headerRow = 1,
-): AsyncGenerator<CsvRow[]> {
-	let parser: CsvParser | undefined;
-	for await (const piece of fromHeader(pieces, headerRow)) {
-		let text: string | undefined = piece;
-		if (!parser) {
-			const beginning = beginningOf(piece, headerRow);
-			text = beginning.text;
-			if (text === undefined) {
-				throw new InputError(`The file has no row ${headerRow} in its first MiB`, {
-					hint: `Correct '${LABELS.headerRow}' in the options.`,
-				});
-			}
-			notes.delimiter = chosen ?? beginning.named ?? detectDelimiter(beginning.header ?? text);
-			parser = new CsvParser(notes.delimiter, headerRow);
-		}
-		const rows = parser.push(text);
-		if (rows.length > 0) yield rows;
+): Promise<{ delimiter: Delimiter; rows: AsyncGenerator<CsvRow[]> }> {
+	let head = '';
+	let beginning = beginningOf(head, headerRow);
+	while (beginning.header === undefined && head.length <= MAX_HEADER_CHARACTERS) {
+		const next = await pieces.next();
+		if (next.done) break;
+		head += next.value;
+		beginning = beginningOf(head, headerRow);
 	}
-	const rows = parser!.end();
-	if (rows.length > 0) yield rows;
+	const { text, header, named } = beginning;
+	if (text === undefined) {
+		throw new InputError(`The file has no row ${headerRow} in its first MiB`, {
+			hint: `Correct '${LABELS.headerRow}' in the options.`,
+		});
+	}
+	const delimiter = chosen ?? named ?? detectDelimiter(header ?? text);
+	return { delimiter, rows: parsed(new CsvParser(delimiter, headerRow), text, pieces) };
 }
 
 /** A line of CSV with its line end. */

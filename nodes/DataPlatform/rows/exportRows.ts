@@ -5,7 +5,7 @@
  *     csvHeader(columns, format); // 'id,name,created,modified,ver\r\n'
  *     csvRecord(record, columns, format);
  */
-import type { FieldValues, JsonValue, PlatformRecord, TableDefinition } from '../api/types';
+import type { JsonValue, PlatformRecord, TableDefinition } from '../api/types';
 import { holdsData } from '../fields';
 import { getOwn } from '../transport/json';
 import { csvLine, type Delimiter } from './csv';
@@ -85,29 +85,29 @@ export const unguarded = (text: string): string =>
 		: text;
 
 /** A value as a cell: text as it is, structured values as JSON. */
-function cellText(value: FieldValues[string] | undefined, hasGuard: boolean): string {
+function cellText(value: JsonValue | undefined, hasGuard: boolean): string {
 	if (value === undefined || value === null) return '';
 	const text = typeof value === 'string' ? value : JSON.stringify(value);
 	return hasGuard && typeof value !== 'number' ? guarded(text) : text;
 }
 
-const line = (
-	columns: ExportColumn[],
-	valueOf: (column: ExportColumn) => JsonValue | undefined,
-	{ formulaGuard, delimiter }: CsvFormat,
-): string =>
+const line = (values: Array<JsonValue | undefined>, { formulaGuard, delimiter }: CsvFormat) =>
 	csvLine(
-		columns.map((column) => cellText(valueOf(column), formulaGuard)),
+		values.map((value) => cellText(value, formulaGuard)),
 		delimiter,
 	);
 
 /** The first line of a CSV file. */
-export const csvHeader = (columns: ExportColumn[], form: CsvFormat): string =>
-	(form.byteOrderMark ? '\ufeff' : '') + line(columns, ({ title }) => title, form);
+export const csvHeader = (columns: ExportColumn[], form: CsvFormat): string => {
+	const titles = columns.map(({ title }) => title);
+	return (form.byteOrderMark ? '\ufeff' : '') + line(titles, form);
+};
 
 /** A record's line in a CSV file. */
-export const csvRecord = (record: PlatformRecord, columns: ExportColumn[], form: CsvFormat) =>
-	line(columns, ({ value }) => value(record), form);
+export const csvRecord = (record: PlatformRecord, columns: ExportColumn[], form: CsvFormat) => {
+	const values = columns.map(({ value }) => value(record));
+	return line(values, form);
+};
 
 /** A line of NDJSON with its line end. */
 export const ndjsonLine = (values: object): string => `${JSON.stringify(values)}\n`;

@@ -10,7 +10,7 @@
  */
 import { InputError } from '../transport/errors';
 import { unguarded } from './exportRows';
-import { readCsv, type CsvNotes, type CsvRow, type Delimiter } from './csv';
+import { openCsv, type CsvRow, type Delimiter } from './csv';
 import { readNdjson, type NdjsonRow } from './ndjson';
 import { decodeText, peek, type Encoding } from './decodeText';
 import { LABELS } from '../labels';
@@ -94,9 +94,8 @@ export async function openRows(
 ): Promise<RowFile> {
 	const { head = '', all } = await peek(text);
 	const format = form.format ?? (JSON_START.test(head) ? 'ndjson' : 'csv');
-	const notes: CsvNotes = {};
-	const rows: AsyncGenerator<FileRow[]> =
-		format === 'csv' ? readCsv(all, form.delimiter, notes, form.headerRow) : readNdjson(all);
+	const csv = format === 'csv' ? await openCsv(all, form.delimiter, form.headerRow) : undefined;
+	const rows: AsyncGenerator<FileRow[]> = csv?.rows ?? readNdjson(all);
 	const next = await rows.next();
 	if (next.done) throw new InputError('The file is empty', { hint: EMPTY_HINTS[format] });
 	async function* rowsFrom(first: FileRow[]): AsyncGenerator<FileRow[]> {
@@ -108,7 +107,7 @@ export async function openRows(
 		return { format, header: [], delimiter: ',', rows: rowsFrom(next.value) };
 	}
 	const header = headerOf(first, form.formulaGuard);
-	return { format, header, delimiter: notes.delimiter!, rows: rowsFrom(others) };
+	return { format, header, delimiter: csv!.delimiter, rows: rowsFrom(others) };
 }
 
 /**

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
-import { CsvParser, csvLine, readCsv, type CsvRow, type CsvNotes, type Delimiter } from '../../../nodes/DataPlatform/rows/csv';
+import { CsvParser, csvLine, openCsv, type CsvRow, type Delimiter } from '../../../nodes/DataPlatform/rows/csv';
 import { MAX_ROW_CELLS, MAX_ROW_CHARACTERS } from '../../../nodes/DataPlatform/rows/limits';
 import { guarded, ndjsonLine, unguarded } from '../../../nodes/DataPlatform/rows/exportRows';
 import { readNdjson, type NdjsonRow } from '../../../nodes/DataPlatform/rows/ndjson';
@@ -10,7 +10,9 @@ import { decodeText, type Encoding } from '../../../nodes/DataPlatform/rows/deco
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors';
 import { asPieces, collect, thenFails } from '../rowStreams.cts';
 
-const csv = async (text: string, delimiter?: Delimiter) => await collect(readCsv(asPieces(text), delimiter));
+const csvRows = async (pieces: AsyncGenerator<string>, delimiter?: Delimiter) => await collect((await openCsv(pieces, delimiter)).rows);
+
+const csv = async (text: string, delimiter?: Delimiter) => await csvRows(asPieces(text), delimiter);
 
 const cellsOf = (rows: CsvRow[]) => rows.map(({ cells }) => cells);
 
@@ -75,13 +77,13 @@ describe('CSV', () => {
 	});
 
 	test('the rows of the pieces before an unreadable place are returned', async () => {
-		const { rows, error } = await collect(readCsv(thenFails(new Error('broken'), 'a\n1\n', '2')));
+		const { rows, error } = await csvRows(thenFails(new Error('broken'), 'a\n1\n', '2'));
 		expect(cellsOf(rows)).toEqual([['a'], ['1']]);
 		expect(error).toBe('broken');
 	});
 
 	test('rows come with the piece in which they end', async () => {
-		const { portions } = await collect(readCsv(asPieces('a,', '\n1,', '\n2,\n3', '', '4')));
+		const { portions } = await csvRows(asPieces('a,', '\n1,', '\n2,\n3', '', '4'));
 		expect(portions.map(cellsOf)).toEqual([
 			[['a', '']],
 			[
@@ -99,9 +101,7 @@ describe('CSV', () => {
 		['of a MiB at least, at scale', ['a;b'.padEnd(MIB, 'x'), ',,,,\n'], ','],
 		['of little more, at scale', ['a;b'.padEnd(MIB + 1, 'x'), ',,,,\n'], ';'],
 	])('the delimiter %s', async (_, pieces, delimiter) => {
-		const notes: CsvNotes = {};
-		await collect(readCsv(asPieces(...pieces), undefined, notes));
-		expect(notes).toEqual({ delimiter });
+		expect((await openCsv(asPieces(...pieces))).delimiter).toBe(delimiter);
 	});
 
 	const MANY = MAX_ROW_CELLS;
@@ -160,9 +160,7 @@ describe('CSV', () => {
 		['a,b;c', ','],
 		['a;b;"x,y,z', ';'],
 	])('the delimiter of %j', async (line, delimiter) => {
-		const notes: CsvNotes = {};
-		await collect(readCsv(asPieces(line), undefined, notes));
-		expect(notes).toEqual({ delimiter });
+		expect((await openCsv(asPieces(line))).delimiter).toBe(delimiter);
 	});
 
 	const cell = fc.oneof(fc.string({ unit: fc.constantFrom('"', ',', ';', '\t', '|', '\r', '\n', ' ', 'a', 'ä', '=') }), fc.string());
@@ -175,7 +173,7 @@ describe('CSV', () => {
 			fc.asyncProperty(table, fc.constantFrom<Delimiter>(',', ';', '\t', '|'), fc.array(fc.nat(1000)), async (cells, delimiter, places) => {
 				const readable = cells.map((line) => line.map((text) => text.replaceAll('\0', '')));
 				const text = readable.map((line) => csvLine(line, delimiter)).join('');
-				const { rows, error } = await collect(readCsv(asPieces(...cut(text, places)), delimiter));
+				const { rows, error } = await csvRows(asPieces(...cut(text, places)), delimiter);
 				expect(error).toBeUndefined();
 				expect(cellsOf(rows)).toEqual(readable);
 			}),
@@ -187,7 +185,7 @@ describe('CSV', () => {
 		await fc.assert(
 			fc.asyncProperty(text, fc.array(fc.nat(100)), async (given, places) => {
 				const whole = await csv(given, ',');
-				const { rows, error } = await collect(readCsv(asPieces(...cut(given, places)), ','));
+				const { rows, error } = await csvRows(asPieces(...cut(given, places)), ',');
 				expect({ rows, error }).toEqual({ rows: whole.rows, error: whole.error });
 			}),
 		);

@@ -360,10 +360,7 @@ export class EmittedIndex {
 	}
 
 	/** @param dropped records that the next state no longer tracks */
-	private nextRecent(
-		dropped: Position[],
-		next: Position | undefined,
-	): Pick<ChangeState, 'recent'> {
+	private nextRecent(dropped: Position[], next: Position | undefined): Pick<ChangeState, 'recent'> {
 		const { watermark, recent } = this.state;
 		if (!next) return {};
 		const since = next.time - CREATION_LAG_MS;

@@ -2,7 +2,7 @@
  * NDJSON: one JSON object per line.
  */
 import { InputError } from '../transport/errors';
-import { excessOf, isObject, withExactNumbers } from '../transport/json';
+import { isExcessive, isObject, withExactNumbers } from '../transport/json';
 import { copyOfText } from '../transport/messageText';
 import { MAX_ROW_CHARACTERS, tooLong } from './limits';
 
@@ -19,11 +19,9 @@ export interface NdjsonRow {
 	problem?: string;
 }
 
-const EXCESSES = { depth: 'is nested too deeply', values: 'has too many values' };
-
 function parseLine(row: number, line: string): NdjsonRow {
-	const excess = excessOf(line);
-	if (excess) return { row, line, problem: EXCESSES[excess] };
+	if (isExcessive(line))
+		return { row, line, problem: 'is nested too deeply, or has too many values' };
 	let values: unknown;
 	try {
 		values = JSON.parse(line);

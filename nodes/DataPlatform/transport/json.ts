@@ -22,7 +22,7 @@ function endOfText(json: string, quote: number): number {
 }
 
 /** Whether a JSON text is too much to parse; found without parsing it. */
-function isExcessive(text: string): boolean {
+export function isExcessive(text: string): boolean {
 	let depth = 0;
 	let values = 0;
 	for (let at = 0; at < text.length; at += 1) {

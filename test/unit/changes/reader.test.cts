@@ -1,13 +1,7 @@
 /** How the order of changes is read: the requests, and what their pages mean. */
 import { createHash } from 'node:crypto';
 import { ChangePages, readChanges, startFromNow } from '../../../nodes/DataPlatform/changes/reader.ts';
-import {
-	LIMITS,
-	type ChangeKind,
-	type ChangeOptions,
-	type ChangeState,
-	type Limits,
-} from '../../../nodes/DataPlatform/changes/tracker.ts';
+import { LIMITS, type ChangeKind, type ChangeOptions, type ChangeState, type Limits } from '../../../nodes/DataPlatform/changes/tracker.ts';
 import type { PlatformRecord } from '../../../nodes/DataPlatform/api/types.ts';
 import { fakePlatform, httpResponse } from '../stubPlatform.cts';
 

@@ -85,7 +85,11 @@ describe('a line', () => {
 		['with quotes and line ends', csv(['1', 'a"b\nc']), '1,"a""b\nc",wrong,b,7\r\n'],
 		['what looks like a formula stays', csv(['=1', "'=1"]), "=1,'=1,wrong,b,7\r\n"],
 		['of NDJSON', json('{"a":1}'), '{"a":1,"error":"wrong","field":"b","row":7}\n'],
-		['of NDJSON, with all digits', json('{"a":"12345678901234567890.10"}'), '{"a":"12345678901234567890.10","error":"wrong","field":"b","row":7}\n'],
+		[
+			'of NDJSON, with all digits',
+			json('{"a":"12345678901234567890.10"}'),
+			'{"a":"12345678901234567890.10","error":"wrong","field":"b","row":7}\n',
+		],
 		['of NDJSON, empty', json('{}'), '{"error":"wrong","field":"b","row":7}\n'],
 		['of NDJSON, with such names', json('{"error":1,"row":2}'), '{"error":1,"row":2,"error_":"wrong","field":"b","row_":7}\n'],
 		[

@@ -9,11 +9,7 @@ import { ProblemError } from '../../parameters/describeFailure';
 import { binaryFields, inputDataFieldName } from '../../parameters/files/uploads';
 import { upsertRules } from '../../parameters/write/matchRules';
 import { itemOperation, type OptionOf } from '../../parameters/defineOperation';
-import {
-	fileSettingsOf,
-	importParameters,
-	mappingMode,
-} from '../../parameters/files/rowFiles';
+import { fileSettingsOf, importParameters, mappingMode } from '../../parameters/files/rowFiles';
 import { tableOf, tableParameters } from '../../parameters/select/table';
 import { hintIgnored, valuePoliciesOf } from '../../parameters/write/columns';
 import { fileSyncParameters } from '../../parameters/write/syncParameters';

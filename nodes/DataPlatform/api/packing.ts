@@ -22,10 +22,11 @@ export function unseal(version: string, stored: unknown): unknown {
 	return sealed(version, json) === stored ? JSON.parse(json) : undefined;
 }
 
-const packJson = (value: object): string =>
+export const packJson = (value: object): string =>
 	Buffer.from(JSON.stringify(value)).toString('base64url');
 
-const unpackJson = (text: string): unknown => JSON.parse(Buffer.from(text, 'base64url').toString());
+export const unpackJson = (text: string): unknown =>
+	JSON.parse(Buffer.from(text, 'base64url').toString());
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const UUID_DIGITS = /(.{8})(.{4})(.{4})(.{4})(.{12})/g;

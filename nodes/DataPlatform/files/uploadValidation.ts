@@ -87,11 +87,17 @@ export function fileField(table: TableDefinition, name: string): FieldDefinition
 	throw wrong(`The field '${name}' holds no files: its type is ${field.type}`);
 }
 
-function asPicture(upload: Upload): Upload {
+/** @throws {InputError} for a web page that is called `photo.png` */
+function asPicture(field: FieldDefinition, upload: Upload): Upload {
 	const { name, mimetype } = upload;
 	if (extensionOf(name) === '') return { ...upload, name: pictureName(name, mimetype) };
 	const types = getOwn(PICTURES, extensionOf(name));
-	return types && UNKNOWN_TYPES.has(bare(mimetype)) ? { ...upload, mimetype: types[0]! } : upload;
+	if (!types || types.includes(bare(mimetype))) return upload;
+	if (UNKNOWN_TYPES.has(bare(mimetype))) return { ...upload, mimetype: types[0]! };
+	throw new InputError(`'${name}' has the extension of a picture, but its type is ${mimetype}`, {
+		field: field.name,
+		hint: 'Nothing was sent. Check the node that created the file.',
+	});
 }
 
 /**
@@ -115,5 +121,5 @@ export function guardUpload(
 			hint: `Nothing was sent. Raise '${LABELS.maxFileSizeMiB}' in the options if this is intended.`,
 		});
 	}
-	return field?.type === 'picture' ? asPicture(upload) : upload;
+	return field?.type === 'picture' ? asPicture(field, upload) : upload;
 }

@@ -1,6 +1,5 @@
 /** The text of a cursor: what it contains, what is rejected, how long it gets. */
-import { randomUUID } from 'node:crypto';
-import { seal } from '../../../nodes/DataPlatform/api/packing.ts';
+import { createHash, randomUUID } from 'node:crypto';
 import { CURSOR_LIMITS, fromCursor, toCursor } from '../../../nodes/DataPlatform/changes/cursor.ts';
 import type { ChangeState } from '../../../nodes/DataPlatform/changes/tracker.ts';
 
@@ -31,7 +30,7 @@ test.each([
 test('the same state is the same text, of characters that need no escaping anywhere', () => {
 	const state = stateWith(20, 5);
 	expect(toCursor(state, SOURCE)).toBe(toCursor(structuredClone(state), SOURCE));
-	expect(toCursor(state, SOURCE)).toMatch(/^[\w-]+$/);
+	expect(toCursor(state, SOURCE)).toMatch(/^[\w.-]+$/);
 });
 
 test('its length is bounded: about 80 characters a record, 8 a hash', () => {
@@ -52,16 +51,13 @@ describe('rejected', () => {
 	};
 
 	test('whatever was cut, changed or made up', () => {
-		const bytes = Buffer.from(cursor, 'base64url');
 		for (let at = 1; at < cursor.length; at += 1) {
 			expect(errorOf(cursor.slice(0, at))).toContain("can't be read");
 			expect(errorOf(cursor.slice(at))).toContain("can't be read");
 			const other = cursor[at] === 'a' ? 'b' : 'a';
-			const changed = cursor.slice(0, at) + other + cursor.slice(at + 1);
-			// Bits of the last character may mean nothing.
-			if (!Buffer.from(changed, 'base64url').equals(bytes)) expect(errorOf(changed)).toContain("can't be read");
+			expect(errorOf(cursor.slice(0, at) + other + cursor.slice(at + 1))).toContain("can't be read");
 		}
-		for (const text of ['x', '.', '1', 'undefined', '[object Object]', cursor + cursor]) {
+		for (const text of ['x', '.', '1', 'undefined', '[object Object]', `${cursor} `, cursor + cursor]) {
 			expect(errorOf(text)).toContain("can't be read");
 		}
 	});
@@ -69,8 +65,9 @@ describe('rejected', () => {
 	test('one of another table, of another filter, of another version', () => {
 		expect(errorOf(cursor, { ...SOURCE, table: 'crm deals' })).toContain('belongs to another table');
 		expect(errorOf(cursor, { ...SOURCE, selection: 'x' })).toContain('another filter or saved view');
-		const sealed = seal('cursor 1', { table: '', selection: '', state: stateWith(1) });
-		expect(errorOf(Buffer.from(sealed).toString('base64url'))).toContain('another version of this node');
+		const body = `2${cursor.slice(1, cursor.lastIndexOf('.'))}`;
+		const checksum = createHash('sha256').update(body).digest('base64url').slice(0, 11);
+		expect(errorOf(`${body}.${checksum}`)).toContain('another version of this node');
 	});
 });
 
@@ -79,13 +76,23 @@ describe('the error for a rejected cursor', () => {
 	const goOnWithout =
 		"To go on without it, leave the cursor empty and set 'Start From' to 'A Date': the 'modified' of the last change that was returned, or earlier, as an expression such as {{ '2026-11-21T00:00:00Z' }}.";
 	const cursor = toCursor(stateWith(1), SOURCE);
+	const body = `2${cursor.slice(1, cursor.lastIndexOf('.'))}`;
+	const checksum = createHash('sha256').update(body).digest('base64url').slice(0, 11);
 	test.each<[string, string, typeof SOURCE, string, string, string]>([
 		[
 			'damaged',
 			cursor.slice(1),
 			SOURCE,
-			"can't be read: a part of it is missing or was changed, or another version of this node made it",
+			"can't be read: a part of it is missing or was changed",
 			"Pass on the 'cursor' of an earlier Get Changes as it was, whole and unchanged.",
+			goOnWithout,
+		],
+		[
+			'of another version',
+			`${body}.${checksum}`,
+			SOURCE,
+			'was made by another version of this node, whose format this one does not read',
+			'Use the version that made it.',
 			goOnWithout,
 		],
 		[

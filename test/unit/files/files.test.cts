@@ -346,7 +346,7 @@ describe('the guard', () => {
 		['a', 'image/webp', 'a.webp', 'image/webp'],
 		['a.gif', 'image/gif', 'a.gif', 'image/gif'],
 		// The platform decides.
-		['a.png', 'application/pdf', 'a.png', 'application/pdf'],
+		['a.txt', 'image/png', 'a.txt', 'image/png'],
 		['a', 'text/plain', 'a', 'text/plain'],
 	])('takes the picture %s of the type %s as %s, %s', (name, mimetype, as, type) => {
 		expect(guardUpload(field('picture'), picture(name, mimetype), 0)).toMatchObject({ name: as, mimetype: type, bytes: 1 });
@@ -364,6 +364,14 @@ describe('the guard', () => {
 		const odd = picture('a.exe', 'text/plain');
 		expect(guardUpload(field('file'), odd, 0)).toBe(odd);
 		expect(guardUpload(undefined, odd, 0)).toBe(odd);
+	});
+
+	test('rejects what only has the extension of a picture', () => {
+		expect(thrownBy(() => guardUpload(field('picture'), picture('a.png', 'text/html'), 0))).toMatchObject({
+			message: "'a.png' has the extension of a picture, but its type is text/html",
+			field: 'papers',
+			hint: 'Nothing was sent. Check the node that created the file.',
+		});
 	});
 
 	test.each(['avif', 'jpg', 'jpeg', 'png', 'jfif', 'bmp', 'ico', 'svg', 'webp', 'heic'])(

@@ -37,12 +37,10 @@ interface NodeMemory {
 	identity: string;
 	/** The newest state of a poll in this process. */
 	latest?: SavedState;
-	/** When its changes were returned to n8n. Not set once a poll has seen the state stored. */
+	/** When it was returned to n8n, if it must be stored. Not set once a poll has seen it stored. */
 	unconfirmedSince?: number;
 	/** The state that its poll continued from. */
 	before?: SavedState;
-	/** The start of watching, while a poll is determining it. */
-	starting?: Promise<SavedState>;
 	/** The running poll, and when it must have ended. */
 	running?: { deadline: number };
 }
@@ -58,8 +56,12 @@ interface Failing {
 export interface PollTurn {
 	/** False if another poll took over because this one took too long. */
 	isCurrent(): boolean;
-	/** Remembers this poll's state, and whether it emits changes. */
-	finish(saved: SavedState, emits: boolean): void;
+	/**
+	 * Remembers this poll's state.
+	 *
+	 * @param mustBeStored whether n8n must store it before another poll emits anything
+	 */
+	finish(saved: SavedState, mustBeStored: boolean): void;
 	/** Lets other polls run. */
 	end(): void;
 }
@@ -97,30 +99,6 @@ export class PollCoordinator {
 		// If both have the same revision, this process's own may be ahead: n8n drops the state of a
 		// poll that emits nothing.
 		return memory.latest;
-	}
-
-	/**
-	 * The state that watching starts with: from another poll that has found it, or is finding it now,
-	 * or from `find`.
-	 *
-	 * @returns the state, and whether this poll found it
-	 */
-	async begin(
-		watching: WatchingNode,
-		find: () => Promise<SavedState>,
-	): Promise<{ start: SavedState; isOwn: boolean }> {
-		const memory = this.memoryOf(watching);
-		const isOwn = memory.starting === undefined;
-		memory.starting ??= find().finally(() => {
-			memory.starting = undefined;
-		});
-		const start = await memory.starting.catch((error: unknown) => {
-			if (isOwn) throw error;
-		});
-		// Another poll's failure may only be its own: it may have run out of time.
-		if (!start) return await this.begin(watching, find);
-		memory.latest ??= start;
-		return { start, isOwn };
 	}
 
 	/** The last poll of the node failed: the next one need not try again and again. */
@@ -169,10 +147,10 @@ export class PollCoordinator {
 		const isCurrent = () => memory.running === own;
 		return {
 			isCurrent,
-			finish: (saved, emits) => {
+			finish: (saved, mustBeStored) => {
 				memory.before = memory.latest;
 				memory.latest = saved;
-				memory.unconfirmedSince = emits ? performance.now() : undefined;
+				memory.unconfirmedSince = mustBeStored ? performance.now() : undefined;
 			},
 			end: () => {
 				if (isCurrent()) memory.running = undefined;

@@ -186,18 +186,10 @@ class Poll {
 		const latest = coordinator.resume(watching, own);
 		if (latest === 'unconfirmed') return NO_CHANGES;
 		if (!latest && !watch.restart) requireReadable(context, watch);
-		const known = latest && restarted(watch, latest);
-		if (!known && this.startFrom === 'now') {
-			const { start, isOwn } = await coordinator.begin(watching, async () => await this.begin());
-			// The poll that found the start stores it. After an activation, n8n itself stores the state.
-			const mustStore = isOwn && this.budget.isScheduledTask;
-			if (mustStore || !this.budget.isScheduledTask) saveStart(context, start);
-			return { items: [], mustStore };
-		}
 		const turn = coordinator.startPoll(watching, this.budget.deadline);
 		if (!turn) return NO_CHANGES;
 		try {
-			return await this.emitNext(turn, known, own !== undefined);
+			return await this.emitNext(turn, latest && restarted(watch, latest), own !== undefined);
 		} finally {
 			turn.end();
 		}
@@ -205,14 +197,6 @@ class Poll {
 
 	private get startFrom() {
 		return this.watch.restart ? 'date' : startFromOf(this.parameters);
-	}
-
-	private async begin(): Promise<SavedState> {
-		await requireFields(this.watch, true);
-		// Changes first: a record that is created in between is then both emitted and watched.
-		const state = this.watch.emitsChanges ? await this.start() : undefined;
-		const parts = omitUndefined({ state, deletions: await this.watcher.begin() });
-		return newSavedState(this.watch.identity, parts, this.stored);
 	}
 
 	private async start(begin = this.startFrom): Promise<ChangeState> {
@@ -229,6 +213,8 @@ class Poll {
 		isStored: boolean,
 	): Promise<PollResult> {
 		const { watch, stored } = this;
+		if (!known && this.startFrom === 'now') await requireFields(watch, true);
+		// Changes first: a record that is created in between is then both emitted and watched.
 		const { changes, state } = await this.nextChanges(known);
 		const found = await this.watcher.next(known?.deletions, changes, state?.backlog !== undefined);
 		const isUsed = changes.length + found.deleted.length > 0 || found.mustStore === true;
@@ -249,7 +235,8 @@ class Poll {
 		let next: SavedState;
 		if (known && !startsExecution && !begins) next = { ...known, ...parts };
 		else next = newSavedState(identityOfRun(watch, known?.identity), parts, known ?? stored);
-		turn.finish(next, startsExecution);
+		// A start counts at once: if n8n drops it, the next poll stores it again.
+		turn.finish(next, emits || (mustStore && known !== undefined));
 		// Only together with changes: n8n may store the state of an idle poll after that of a later
 		// one.
 		if (startsExecution) saveState(this.context, next);
@@ -285,6 +272,7 @@ class Poll {
 		if (!watch.emitsChanges) return { changes: [] };
 		// Events that were added to those that are watched already are watched from now on.
 		const begin = known ? 'now' : this.startFrom;
+		if (!known && begin === 'now') return { changes: [], state: await this.start(begin) };
 		for (let state = known?.state ?? (await this.start(begin)); ; ) {
 			const read = await readChanges(this.pages, state, options, () => budget.hasTime());
 			const missingThere = await missingThereIn(watch.table, watch.syncState, read.records);

@@ -20,10 +20,10 @@ afterEach(() => {
 });
 
 /** A poll that reads the stored state and produces another one. */
-function run(stored: SavedState | undefined, next: SavedState, emits = true) {
+function run(stored: SavedState | undefined, next: SavedState, mustBeStored = true) {
 	const known = coordinator.resume(NODE, stored);
 	const turn = coordinator.startPoll(NODE, Date.now() + 36_000);
-	turn?.finish(next, emits);
+	turn?.finish(next, mustBeStored);
 	turn?.end();
 	return known;
 }
@@ -80,8 +80,8 @@ test('what n8n never stored is emitted again, and nothing that was stored before
 	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(3));
 });
 
-test('a start that n8n never stored is not forgotten with what followed it', async () => {
-	await coordinator.begin(NODE, () => Promise.resolve(saved(1, 100)));
+test('a start that n8n never stored is not forgotten with what followed it', () => {
+	run(undefined, saved(1, 100), false);
 	expect(run(undefined, saved(2))).toEqual(saved(1, 100));
 	expect(coordinator.resume(NODE, undefined)).toBe('unconfirmed');
 	jest.advanceTimersByTime(GRACE_MS);
@@ -115,35 +115,6 @@ test('another process that emitted more does', () => {
 test('what idle polls came to is known without being stored', () => {
 	run(saved(1), saved(1, 700), false);
 	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(1, 700));
-});
-
-test('where watching begins is found by one poll, and known before it is stored', async () => {
-	const find = jest.fn(() => Promise.resolve(saved(1, 100)));
-	const both = await Promise.all([coordinator.begin(NODE, find), coordinator.begin(NODE, find)]);
-	expect(both).toEqual([
-		{ start: saved(1, 100), isOwn: true },
-		{ start: saved(1, 100), isOwn: false },
-	]);
-	expect(find).toHaveBeenCalledTimes(1);
-	expect(coordinator.resume(NODE, undefined)).toEqual(saved(1, 100));
-});
-
-test('a poll that could not find it leaves it to the next one', async () => {
-	await expect(coordinator.begin(NODE, () => Promise.reject(new Error('down')))).rejects.toThrow('down');
-	const { isOwn } = await coordinator.begin(NODE, () => Promise.resolve(saved(1)));
-	expect(isOwn).toBe(true);
-});
-
-test('a poll that waits for another one to find it does not fail with that one', async () => {
-	const canceled = coordinator.begin(NODE, () => Promise.reject(new Error('canceled')));
-	const find = jest.fn(() => Promise.resolve(saved(1)));
-	const waiting = [1, 2].map(() => coordinator.begin(NODE, find));
-	await expect(canceled).rejects.toThrow('canceled');
-	expect(await Promise.all(waiting)).toEqual([
-		{ start: saved(1), isOwn: true },
-		{ start: saved(1), isOwn: false },
-	]);
-	expect(find).toHaveBeenCalledTimes(1);
 });
 
 test('the nodes polled least recently are forgotten', () => {

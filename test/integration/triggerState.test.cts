@@ -130,21 +130,6 @@ describe('strange states', () => {
 		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 
-	test('static data of the workflow that is null counts as none, and the next poll goes on', async () => {
-		const watching = await start({}, { staticData: JSON.stringify({ global: null }) });
-		expect(await watching.poll()).toBeNull();
-		await create('1');
-		expect(await emitted(watching)).toEqual(['created 1']);
-		const later = await start({}, { staticData: watching.staticData(), workflowId: 'after a restart' });
-		await create('2');
-		expect(await emitted(later)).toEqual(['created 2']);
-	});
-
-	test.each([[null], ['x']])('if nothing can be stored, because it is %j, the poll says so', async (data) => {
-		const watching = await start({}, { staticData: JSON.stringify({ 'node:Trigger': data }) });
-		await expect(watching.poll()).rejects.toThrow('The static data that n8n stores for this');
-	});
-
 	test('a start in the static data that is damaged does no harm', async () => {
 		const watching = await start({}, { staticData: JSON.stringify({ global: { dataPlatformTrigger: 'x' } }) });
 		expect(await watching.poll()).toBeNull();

@@ -10,7 +10,7 @@
  * The copy itself does not show which.
  */
 import { setMostRecent } from '../transport/lru';
-import type { SavedState } from './savedState';
+import { newerOf, type SavedState } from './savedState';
 
 /** How long n8n may take to store the state that a poll returned. */
 const COMMIT_GRACE_MS = 30_000;
@@ -165,6 +165,3 @@ export class PollCoordinator {
 		return setMostRecent(this.nodes, node, memory, MAX_NODES);
 	}
 }
-
-const newerOf = (a: SavedState | undefined, b: SavedState | undefined) =>
-	(a?.revision ?? -Infinity) > (b?.revision ?? -Infinity) ? a : b;

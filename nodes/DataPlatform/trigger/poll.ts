@@ -40,7 +40,6 @@ import {
 	HOW_TO_RESTART,
 	isStored,
 	newSavedState,
-	readStart,
 	readState,
 	saveStart,
 	saveState,
@@ -180,9 +179,7 @@ class Poll {
 		const { context, stored, watch } = this;
 		const { identity } = watch;
 		const watching = { node: nodeOf(context), identity };
-		const isSame = isSameWatch(identity, stored?.identity);
-		// An activation may have begun anew since then.
-		const own = readStart(context, identity, stored) ?? (isSame ? stored : undefined);
+		const own = isSameWatch(identity, stored?.identity) ? stored : undefined;
 		const latest = coordinator.resume(watching, own);
 		if (latest === 'unconfirmed') return NO_CHANGES;
 		if (!latest && !watch.restart) requireReadable(context, watch);

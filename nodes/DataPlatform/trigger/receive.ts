@@ -32,7 +32,6 @@ import { InputError, ServiceError } from '../transport/errors';
 import { getOwn, membersOf } from '../transport/json';
 import { shortened } from '../transport/messageText';
 import { webhookParameters } from './parameters';
-import { staticData } from './savedState';
 import { setMostRecent } from '../transport/lru';
 
 /**
@@ -205,7 +204,7 @@ async function nextItem(
 	return await TURNS.next(`${node} ${id}`, async () => {
 		const record = await currentRecord(tableAt(client, address), id);
 		// A test in the editor is not remembered.
-		const data = (isTest ? undefined : staticData(context, 'node')) ?? {};
+		const data = isTest ? {} : context.getWorkflowStaticData('node');
 		const seen = isTest ? new EmittedVersions() : emitted;
 		const stored = unseal(FORMAT, data.emitted) as StoredVersions | undefined;
 		if (stored?.source === source) seen.restore(stored.versions);

@@ -8,10 +8,8 @@ import type { IDataObject, INode, IPollFunctions } from 'n8n-workflow';
 import { seal, unseal } from '../api/packing';
 import type { ChangeState } from '../changes/tracker';
 import { EXPRESSION_OF_DATE, LABELS } from '../labels';
-import { InputError } from '../transport/errors';
-import { getOwn, isObject, membersOf } from '../transport/json';
+import { getOwn, membersOf } from '../transport/json';
 import { shortened } from '../transport/messageText';
-import { isSameWatch } from './watch';
 
 /** The version of the state's format. */
 const FORMAT = 'poll 3';
@@ -64,42 +62,26 @@ export const newSavedState = (
 
 const parseState = (stored: unknown) => unseal(FORMAT, stored) as SavedState | undefined;
 
-type StaticDataContext = Pick<IPollFunctions, 'getWorkflowStaticData'>;
-
-/**
- * Static data as an object; undefined if n8n has anything else there, which means that it is
- * damaged.
- */
-export function staticData(
-	context: StaticDataContext,
-	type: 'node' | 'global',
-): IDataObject | undefined {
-	const data: unknown = context.getWorkflowStaticData(type);
-	return isObject(data) ? (data as IDataObject) : undefined;
-}
-
-/** A node's own static data. @throws {InputError} if it is damaged */
-function nodeData(context: StaticDataContext): IDataObject {
-	const data = staticData(context, 'node');
-	if (data) return data;
-	throw new InputError('The static data that n8n stores for this node is damaged', {
-		hint: `${HOW_TO_BEGIN_ANEW} ${HOW_TO_RESTART}`,
-	});
-}
-
-/** The stored state, whatever was watched last. */
-export function readState(context: IPollFunctions): SavedState | undefined {
-	return parseState(nodeData(context)[STATE_KEY]);
-}
+/** The newer of two states. */
+export const newerOf = (a: SavedState | undefined, b: SavedState | undefined) =>
+	(a?.revision ?? -Infinity) > (b?.revision ?? -Infinity) ? a : b;
 
 const startsIn = (context: IPollFunctions) =>
-	membersOf(staticData(context, 'global')?.[STARTS_KEY]);
+	membersOf(context.getWorkflowStaticData('global')[STARTS_KEY]);
 
 /** What n8n stores of this node: the state, and the start. */
 const storedBy = (context: IPollFunctions): unknown[] =>
-	[nodeData(context)[STATE_KEY], getOwn(startsIn(context), context.getNode().id)].filter(
-		(stored) => (stored ?? undefined) !== undefined,
-	);
+	[
+		context.getWorkflowStaticData('node')[STATE_KEY],
+		getOwn(startsIn(context), context.getNode().id),
+	].filter((stored) => (stored ?? undefined) !== undefined);
+
+/**
+ * The newest stored state, whatever was watched: an activation may have begun anew since the last
+ * poll.
+ */
+export const readState = (context: IPollFunctions): SavedState | undefined =>
+	storedBy(context).map(parseState).reduce(newerOf, undefined);
 
 /** True if n8n has a state of this node, whether it can be read or not. */
 export const isStored = (context: IPollFunctions): boolean => storedBy(context).length > 0;
@@ -114,19 +96,8 @@ export function unreadableState(context: IPollFunctions): string | undefined {
 	return shortened(JSON.stringify(stored[0]), SHOWN_CHARACTERS);
 }
 
-/** The state that watching started with, if it is newer than the one stored last. */
-export function readStart(
-	context: IPollFunctions,
-	identity: string,
-	stored: SavedState | undefined,
-): SavedState | undefined {
-	const start = parseState(getOwn(startsIn(context), context.getNode().id));
-	if (!start || !isSameWatch(identity, start.identity)) return undefined;
-	return start.revision > (stored?.revision ?? -Infinity) ? start : undefined;
-}
-
 export function saveState(context: IPollFunctions, saved: SavedState): void {
-	nodeData(context)[STATE_KEY] = seal(FORMAT, saved);
+	context.getWorkflowStaticData('node')[STATE_KEY] = seal(FORMAT, saved);
 }
 
 /**
@@ -141,10 +112,8 @@ function nodeExists(context: IPollFunctions, nodeId: string): boolean {
 /** Stores the state that watching starts with, in both places. Forgets those of removed nodes. */
 export function saveStart(context: IPollFunctions, saved: SavedState): void {
 	saveState(context, saved);
-	const data = staticData(context, 'global');
-	if (!data) return;
 	const starts = Object.entries(startsIn(context));
-	data[STARTS_KEY] = {
+	context.getWorkflowStaticData('global')[STARTS_KEY] = {
 		...(Object.fromEntries(starts.filter(([id]) => nodeExists(context, id))) as IDataObject),
 		[context.getNode().id]: seal(FORMAT, saved),
 	};

@@ -32,9 +32,6 @@ const MAX_UNLISTED = 100;
 /** This few records may be missing, whatever their share, if they are no more than half of all. */
 const FEW_MISSING = 5;
 
-/** How often to read the list at the start if it turns out to be incomplete. */
-const MAX_LISTINGS = 3;
-
 /** What to watch, and how much one check may do. */
 export interface DeletionCheck {
 	table: Table;
@@ -111,19 +108,16 @@ const isNarrowed = ({ filter, savedView }: DeletionCheck['query']) =>
  */
 export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>> {
 	const { table, query } = check;
-	let missing = 0;
-	for (let listings = 0; listings < MAX_LISTINGS; listings += 1) {
-		const before = await countRecords(table);
-		if (before > MAX_WATCHED) throw tooLarge(String(before));
-		const fields = await shortField(check);
-		if (isNarrowed(query)) return await listIds(check, query, fields);
-		const ids = await listIds(check, query, fields, (_, { size }) => size >= before);
-		missing = before - ids.size;
-		// Some records may have been deleted in the meantime.
-		if (missing > 0) missing = Math.min(before, await countRecords(table)) - ids.size;
-		if (missing <= 0) return ids;
-	}
-	throw notWhole(missing);
+	const before = await countRecords(table);
+	if (before > MAX_WATCHED) throw tooLarge(String(before));
+	const fields = await shortField(check);
+	if (isNarrowed(query)) return await listIds(check, query, fields);
+	const ids = await listIds(check, query, fields, (_, { size }) => size >= before);
+	if (ids.size >= before) return ids;
+	// Some records may have been deleted in the meantime.
+	const missing = Math.min(before, await countRecords(table)) - ids.size;
+	if (missing > 0) throw notWhole(missing);
+	return ids;
 }
 
 /**
@@ -252,9 +246,8 @@ export class DeletionWatcher {
 		return { table, query, hasTime: () => this.budget.hasTime() };
 	}
 
-	/** The state that watching starts with; undefined if deletions are not watched. */
-	async begin(): Promise<SavedDeletions | undefined> {
-		if (!this.watch.deletions) return undefined;
+	/** The state that watching starts with. */
+	async begin(): Promise<SavedDeletions> {
 		return { ids: packIds(await readWatchedIds(this.check)), checkedAt: Date.now() };
 	}
 
@@ -271,7 +264,7 @@ export class DeletionWatcher {
 	): Promise<Found> {
 		const { deletions } = this.watch;
 		if (!deletions) return { deleted: [] };
-		if (!known) return { deleted: [], saved: withChanges((await this.begin())!, changes) };
+		if (!known) return { deleted: [], saved: withChanges(await this.begin(), changes) };
 		const now = Date.now();
 		const isDue = now < known.checkedAt || now - known.checkedAt >= deletions.intervalMs;
 		const room = this.watch.changes.maximum - changes.length;

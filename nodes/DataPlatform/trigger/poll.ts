@@ -30,7 +30,7 @@ import { toProblem } from '../parameters/describeFailure';
 import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/select/fieldNames';
 import { timeout } from '../parameters/requests';
 import type { RequestStats } from '../transport/client';
-import { InputError, serviceErrorOrThrow, ServiceError, type Problem } from '../transport/errors';
+import { InputError, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import { omitUndefined } from '../transport/json';
 import { PollCoordinator, type PollTurn } from './coordinator';
 import { DeletionWatcher } from './deletions';
@@ -71,9 +71,6 @@ export const POLL_LIMITS: Readonly<PollLimits> = {
 
 /** The budget of a poll that n8n never abandons. */
 const UNLIMITED_BUDGET_MS = 5 * 60_000;
-
-/** A longer budget would overflow a timer. */
-const MAX_BUDGET_MS = 24 * 86_400_000;
 
 /** The share of a poll's time after which it reads no further page. */
 const READING_SHARE = 0.6;
@@ -301,12 +298,6 @@ const isMissing = (known: SavedState, parts: Pick<SavedState, 'state' | 'deletio
 	(known.state === undefined && parts.state !== undefined) ||
 	(known.deletions === undefined && parts.deletions !== undefined);
 
-/** How long this poll may take, in ms. */
-function budgetOf(context: IPollFunctions): number {
-	const budgetMs = context.getPollBudgetMs?.() ?? UNLIMITED_BUDGET_MS;
-	return budgetMs > 0 ? Math.min(budgetMs, MAX_BUDGET_MS) : UNLIMITED_BUDGET_MS;
-}
-
 const tooSlow = (budgetMs: number) =>
 	new ServiceError(
 		`The poll did not finish within the ${Math.round(budgetMs / 1000)} s that n8n allows`,
@@ -320,14 +311,14 @@ const tooSlow = (budgetMs: number) =>
 const nodeOf = (context: IPollFunctions) =>
 	[context.getWorkflow().id, context.getNode().id].join(' ');
 
-/** A poll that ends itself before n8n abandons it. */
+/** A poll that ends itself before n8n abandons it. @throws {NodeApiError | NodeOperationError} */
 async function pollWithinBudget(
 	context: IPollFunctions,
 	limits: PollLimits,
 	coordinator: PollCoordinator,
-): Promise<PollResult | Problem> {
+): Promise<PollResult> {
 	const started = Date.now();
-	const budgetMs = budgetOf(context);
+	const budgetMs = context.getPollBudgetMs?.() ?? UNLIMITED_BUDGET_MS;
 	const expired = new AbortController();
 	const ended = new AbortController();
 	// Rejects if the poll ends before its time is up.
@@ -377,14 +368,11 @@ async function pollWithinBudget(
 	};
 	return await pollInTime()
 		.catch((error: unknown) => {
+			const problem = toProblem(expired.signal.aborted ? tooSlow(budgetMs) : error);
 			const details = stats && effortOf(stats);
-			const problem = {
-				...toProblem(expired.signal.aborted ? tooSlow(budgetMs) : error),
-				details,
-			};
-			if (setup === undefined) return problem;
-			const text = coordinator.failed(node, setup, limits.holdBackMs);
-			return { ...problem, message: `${problem.message} (${text})` };
+			let { message } = problem;
+			if (setup !== undefined) message += ` (${coordinator.failed(node, setup, limits.holdBackMs)})`;
+			throw toNodeError(context.getNode(), { ...problem, message, details });
 		})
 		.finally(() => ended.abort());
 }
@@ -400,8 +388,6 @@ export async function poll(
 	limits: PollLimits = POLL_LIMITS,
 	coordinator: PollCoordinator = COORDINATOR,
 ): Promise<INodeExecutionData[][] | null> {
-	const result = await pollWithinBudget(context, limits, coordinator);
-	if (!('items' in result)) throw toNodeError(context.getNode(), result);
-	const { items, mustStore } = result;
+	const { items, mustStore } = await pollWithinBudget(context, limits, coordinator);
 	return items.length > 0 || mustStore ? [items] : null;
 }

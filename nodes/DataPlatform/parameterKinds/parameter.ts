@@ -96,15 +96,8 @@ export class ParameterReader<in Name extends string> {
 	/** The value for an item; read once if no expression can make it differ between items. */
 	shared<T>(parameter: Parameter<Name, T>, index: number): T {
 		if (this.sharedValues.has(parameter)) return this.sharedValues.get(parameter) as T;
-		const shown = this.shown.get(parameter.name);
-		const { default: preset, required } = shown?.property ?? parameter.property;
-		const { raw, isExpression } = this.stored(shown);
-		const isSet = raw !== null && raw !== undefined;
-		const hasPreset = isSet ? raw === preset : !shown || !required;
-		// Operations may show the parameter with a preset of their own.
-		const isShared = hasPreset && preset === parameter.property.default;
-		const value = isShared ? parameter.presetValue() : parameter.read(this, index);
-		if (!isExpression) this.sharedValues.set(parameter, value);
+		const value = parameter.read(this, index);
+		if (!this.isExpression(parameter)) this.sharedValues.set(parameter, value);
 		return value;
 	}
 
@@ -157,8 +150,6 @@ const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && val
 export class Parameter<Name extends string, T> implements ParameterLabel {
 	readonly name: Name;
 	readonly label: string;
-	/** The value of its preset, once it was needed. */
-	private preset?: { value: T };
 
 	/**
 	 * @param narrows whether an expression in it must return something, because nothing would read
@@ -189,17 +180,6 @@ export class Parameter<Name extends string, T> implements ParameterLabel {
 			'is empty: its expression returned nothing',
 			'Correct the expression, or remove it.',
 		);
-	}
-
-	/** The value of its preset. */
-	presetValue(): T {
-		if (!this.preset) {
-			const value = this.requireValue(this.parse(this.property.default, this, UTC), this);
-			// All runs share it.
-			Object.freeze(value);
-			this.preset = { value };
-		}
-		return this.preset.value;
 	}
 
 	/** The value as a part of a list entry. @throws {InputError} if it is invalid */

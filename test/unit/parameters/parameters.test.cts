@@ -322,8 +322,7 @@ describe('a parameter', () => {
 
 	test('that is not set has a preset that no run can change for the next one', async () => {
 		const read = async () => columns.of(await readerOf({}), 0);
-		const first = await read();
-		expect(() => first.push('x')).toThrow(TypeError);
+		(await read()).push('x');
 		expect(await read()).toEqual([]);
 	});
 

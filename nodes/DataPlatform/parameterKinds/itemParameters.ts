@@ -6,6 +6,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { ReadParameter } from './parameter';
 import { isPlain, isSame, NOT_PLAIN, plainPath, readPlain } from './plainReference';
+import { holdsExpression } from './requireValue';
 
 /** Returns a stored value for an item, or `NOT_PLAIN` if n8n must resolve the whole value. */
 type Resolve = (index: number) => unknown;
@@ -27,8 +28,9 @@ class ItemParameters {
 		if (typeof stored === 'string' && stored.startsWith('=')) {
 			return this.expression(stored, isMember);
 		}
-		if (typeof stored !== 'object' || stored === null) return () => stored;
-		if (Array.isArray(stored)) return this.list(stored);
+		if (!holdsExpression(stored)) return () => stored;
+		// Lists are in filters and payloads: their requests take longer than what n8n does.
+		if (Array.isArray(stored)) return () => NOT_PLAIN;
 		return this.object(stored as Record<string, unknown>);
 	}
 
@@ -63,19 +65,6 @@ class ItemParameters {
 		} catch {
 			return NOT_PLAIN;
 		}
-	}
-
-	private list(stored: unknown[]): Resolve {
-		const entries = stored.map((entry) => this.resolver(entry, true));
-		return (index) => {
-			const values: unknown[] = [];
-			for (const resolve of entries) {
-				const value = resolve(index);
-				if (value === NOT_PLAIN) return NOT_PLAIN;
-				values.push(value);
-			}
-			return values;
-		};
 	}
 
 	private object(stored: Record<string, unknown>): Resolve {

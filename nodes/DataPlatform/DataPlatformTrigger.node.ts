@@ -6,7 +6,7 @@ import {
 	type IPollFunctions,
 } from 'n8n-workflow';
 
-import { triggerExamples, withBuilderHints } from './parameters/builderHints';
+import { triggerExamples } from './parameters/builderHints';
 import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { loadOptions } from './methods/loadOptions';
@@ -34,7 +34,7 @@ export class DataPlatformTrigger implements INodeType {
 				"Polls a table of the Data Platform and emits every record that was created, updated or deleted, once. It needs nothing but a token. If the platform's own workflow can send a webhook, the Data Platform Webhook Trigger starts at once.",
 			extraTypeDefContent: triggerExamples.poll,
 		},
-		properties: withBuilderHints(triggerProperties),
+		properties: triggerProperties,
 	};
 
 	methods = { credentialTest, listSearch, loadOptions };

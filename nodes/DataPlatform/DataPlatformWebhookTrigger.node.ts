@@ -7,7 +7,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
-import { triggerExamples, withBuilderHints } from './parameters/builderHints';
+import { triggerExamples } from './parameters/builderHints';
 import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { webhookProperties } from './trigger/parameters';
@@ -34,7 +34,7 @@ export class DataPlatformWebhookTrigger implements INodeType {
 				'Starts at once, but only if a workflow of the Data Platform sends a webhook to its URL. Otherwise use the Data Platform Trigger, which polls.',
 			extraTypeDefContent: triggerExamples.webhook,
 		},
-		properties: withBuilderHints(webhookProperties),
+		properties: webhookProperties,
 	};
 
 	methods = { credentialTest, listSearch };

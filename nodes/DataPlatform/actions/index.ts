@@ -4,7 +4,7 @@
  */
 import { UserError, type INodeProperties } from 'n8n-workflow';
 
-import { operationHints, withBuilderHints } from '../parameters/builderHints';
+import { operationHints } from '../parameters/builderHints';
 import type { Operation, Resource } from '../run/operation';
 import { getMany as getApplications } from './application/getMany';
 import { download } from './attachment/download';
@@ -120,7 +120,7 @@ export const properties: INodeProperties[] = [
 	...resources.map(operationParameter),
 	...resources.flatMap((resource) =>
 		resource.operations.flatMap((operation) =>
-			withBuilderHints(operation.properties).map((field) => shownFor(resource, operation, field)),
+			operation.properties.map((field) => shownFor(resource, operation, field)),
 		),
 	),
 ];

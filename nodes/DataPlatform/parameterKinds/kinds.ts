@@ -33,12 +33,14 @@ interface CustomLook extends EditorLook, Details {
 export const custom = <Name extends string, T>(
 	name: Name,
 	type: NodePropertyTypes,
-	{ label, preset, show, hide, narrows, ...more }: CustomLook,
+	{ label, preset, show, hide, narrows, aiHint, ...more }: CustomLook,
 	parse: Parse<T>,
 ): Parameter<Name, T> => {
 	const displayOptions = show || hide ? omitUndefined({ show, hide }) : undefined;
+	const builderHint = aiHint === undefined ? undefined : { propertyHint: aiHint };
 	const entry = { displayName: label, name, type, default: preset as NodeParameterValueType };
-	return new Parameter({ ...entry, ...omitUndefined({ ...more, displayOptions }) }, parse, narrows);
+	const look = omitUndefined({ ...more, displayOptions, builderHint });
+	return new Parameter({ ...entry, ...look }, parse, narrows);
 };
 
 interface TextLook extends Omit<CustomLook, 'preset'> {

@@ -132,10 +132,15 @@ export interface EditorLook {
 	 */
 	show?: Record<string, NodeParameterValue[]>;
 	hide?: Record<string, NodeParameterValue[]>;
+	/**
+	 * For n8n's AI, which builds workflows. It reads all operations at once, so a hint is short and
+	 * does not repeat the description.
+	 */
+	aiHint?: string;
 }
 
 /** What operations that share a parameter may show differently. */
-type Changes<T> = Partial<Omit<EditorLook, 'label'>> & { preset?: T };
+type Changes<T> = Partial<Omit<EditorLook, 'label' | 'aiHint'>> & { preset?: T };
 
 /** Converts the value that n8n returns. @param zone the time zone of dates without one */
 export type Parse<T> = (value: unknown, parameter: ParameterLabel, zone: () => string) => T;

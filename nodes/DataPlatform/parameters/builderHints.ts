@@ -1,69 +1,14 @@
 /**
- * Hints and examples for n8n's AI, which builds workflows with these nodes. It reads all operations
- * at once, so a hint is short and does not repeat the description.
+ * For n8n's AI, which builds workflows with these nodes: examples, and hints that several parameters
+ * share.
  */
-import type {
-	IBuilderHintVariation,
-	IDataObject,
-	INodeProperties,
-	INodePropertyCollection,
-} from 'n8n-workflow';
+import type { IBuilderHintVariation, IDataObject } from 'n8n-workflow';
 
-const LOCATOR =
-	"{ __rl: true, mode: 'id', value: 'internalName' } if the user named it, else mode 'list' and value '' for the user to choose. Never a plain string.";
+export const ON_REQUEST = 'Only if the user asks for exactly this.';
 
-const ON_REQUEST = 'Only if the user asks for exactly this.';
+export const GUARD = 'A guard, not a page size. Keep the default unless the user gives a number.';
 
-/** By parameter name, including those inside collections. */
-export const HINTS: Readonly<Record<string, string>> = {
-	application: LOCATOR,
-	table: "Required, in the form of 'application', which it needs beside it.",
-	columns:
-		"{ mappingMode: 'autoMapInputData', value: null } if the keys of the items are the names of the fields, else { mappingMode: 'defineBelow', value: { fieldName: value } }. It must include the fields that records are matched on. The method 'getWritableFields' (loadOptions) lists the fields.",
-	filterMode:
-		"'conditions' for nearly every filter. Filter here, not in a node behind this one: the platform returns matching records only.",
-	operator:
-		"With 'value': eq, neq, exactly, contains, notcontains, startswith, endswith, gt, gte, lt, lte, in, notin. With 'choice': is, isNot. With 'choices': isOneOf, isNoneOf. Without a value: empty, notempty, currentuser, duplicity. For checkboxes and dropdowns use is and isOneOf.",
-	value: "Always a string, such as '18', 'true' or '2026-01-31'.",
-	matchOn:
-		"'importKey' works only if the table's definition marks a field as its import key, or the option 'importKey' names it. If the user names a field to match on, use 'fields' and 'matchFields', unless it is that key.",
-	missingRecords: `'delete': ${ON_REQUEST.toLowerCase()} With 'setFields' or 'delete', filter to the part of the table that the input stands for.`,
-	maxRecordsToRemove: 'A guard, not a page size. Keep the default unless the user gives a number.',
-	maxShareToRemove: 'A guard in percent. Keep the default unless the user gives a number.',
-	maxRecordsToDelete: 'A guard, not a page size. Keep the default unless the user gives a number.',
-	allowEmptyInput: ON_REQUEST,
-	removeDespiteFailures: ON_REQUEST,
-	allowAll: ON_REQUEST,
-	cursor:
-		"The 'cursor' that the last call returned, which the workflow keeps, for example in a data table.",
-};
-
-/** A record's ID, for both types of parameters with this name. */
-const RECORD_ID = {
-	resourceLocator: "Required: { __rl: true, mode: 'id', value: expr('{{ $json.id }}') }.",
-	string: "An expression such as expr('{{ $json.id }}').",
-};
-
-function hintFor({ name, type }: INodeProperties): string | undefined {
-	if (name === 'recordId') return RECORD_ID[type as keyof typeof RECORD_ID];
-	return HINTS[name];
-}
-
-/** Adds the hints to parameters, including those inside collections. */
-export const withBuilderHints = (properties: INodeProperties[]): INodeProperties[] =>
-	properties.map((property) => {
-		const propertyHint = hintFor(property);
-		const hinted = propertyHint ? { ...property, builderHint: { propertyHint } } : property;
-		if (property.type === 'collection') {
-			return { ...hinted, options: withBuilderHints(property.options as INodeProperties[]) };
-		}
-		if (property.type !== 'fixedCollection') return hinted;
-		const groups = property.options as INodePropertyCollection[];
-		return {
-			...hinted,
-			options: groups.map((group) => ({ ...group, values: withBuilderHints(group.values) })),
-		};
-	});
+export const TEXT_ONLY = "Always a string, such as '18', 'true' or '2026-01-31'.";
 
 const located = (value: string) => ({ __rl: true, mode: 'id', value });
 

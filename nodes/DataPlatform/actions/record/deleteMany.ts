@@ -3,6 +3,7 @@ import { importKeyOf } from '../../fields';
 import { canBeKey } from '../../fields/values';
 import { MAX_AGENT_RECORDS } from '../../input/recordOutput';
 import { flag, wholeNumber } from '../../parameterKinds/kinds';
+import { GUARD, ON_REQUEST } from '../../parameters/builderHints';
 import { filterWith, readRemovalFilter } from '../../parameters/select/filter';
 import { itemOperation } from '../../parameters/defineOperation';
 import { withQueryHint } from '../../parameters/select/reading';
@@ -20,6 +21,7 @@ const allowAll = flag('allowAll', {
 	preset: false,
 	show: { filterMode: ['none'] },
 	description: 'Whether to delete every record of the table',
+	aiHint: ON_REQUEST,
 });
 
 const maxRecordsToDelete = wholeNumber('maxRecordsToDelete', {
@@ -28,6 +30,7 @@ const maxRecordsToDelete = wholeNumber('maxRecordsToDelete', {
 	required: true,
 	preset: 100,
 	description: 'Max number of records to delete. If more match, nothing is deleted.',
+	aiHint: GUARD,
 });
 
 const dryRunNotice = (matched: number, maximum: number) =>

@@ -37,6 +37,8 @@ const cursor = text('cursor', {
 	placeholder: 'e.g. {{ $json.cursor }}',
 	description:
 		'The cursor that an earlier Get Changes of this table returned. Leave empty to start.',
+	aiHint:
+		"The 'cursor' that the last call returned, which the workflow keeps, for example in a data table.",
 });
 
 const STARTS = { now: 'now', beginning: 'the beginning' } as const;

@@ -21,6 +21,7 @@ import { didYouMean } from '../../transport/closestName';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import { getOwn, parseExactJson } from '../../transport/json';
 import { nameList } from '../../transport/messageText';
+import { TEXT_ONLY } from '../builderHints';
 import {
 	checkNames,
 	namesIn,
@@ -75,12 +76,15 @@ const conditionParts = [
 		list: ['getOperators', '&field'],
 		preset: 'eq',
 		description: 'How to compare. The list depends on the type of the field.',
+		aiHint:
+			"With 'value': eq, neq, exactly, contains, notcontains, startswith, endswith, gt, gte, lt, lte, in, notin. With 'choice': is, isNot. With 'choices': isOneOf, isNoneOf. Without a value: empty, notempty, currentuser, duplicity. For checkboxes and dropdowns use is and isOneOf.",
 	}),
 	anyValue('value', {
 		label: 'Value',
 		hide: { operator: [...OPERATORS_WITHOUT_VALUE, ...Object.keys(CHOICE_OPERATORS)] },
 		description:
 			"What to compare with; it must not be empty. For 'One Of' and 'Not One Of', separate values with commas (write a comma inside a value as \\,) or give a list with an expression.",
+		aiHint: TEXT_ONLY,
 	}),
 	tableChoice('choice', {
 		label: 'Value (From List)',
@@ -123,6 +127,8 @@ export const filterMode = choice('filterMode', {
 	choices: { none: 'None', conditions: 'Conditions', json: 'JSON' },
 	preset: 'none',
 	description: 'Which records to include',
+	aiHint:
+		"'conditions' for nearly every filter. Filter here, not in a node behind this one: the platform returns matching records only.",
 });
 
 interface FilterChanges {

@@ -36,6 +36,7 @@ const linkingRecord = text('recordId', {
 	label: 'Record ID',
 	placeholder: RECORD_ID_EXAMPLE,
 	description: 'The ID of the record that has the link',
+	aiHint: "An expression such as expr('{{ $json.id }}').",
 });
 
 /** Required, because all records would match if one of the two were missing. */

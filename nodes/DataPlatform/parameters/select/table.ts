@@ -71,6 +71,8 @@ export const application = locator('application', {
 	label: LABELS.application,
 	description:
 		'Optional: the application the table belongs to. Empty means all applications: the table is then chosen among those of all, and addressed by its name or ID alone.',
+	aiHint:
+		"{ __rl: true, mode: 'id', value: 'internalName' } if the user named it, else mode 'list' and value '' for the user to choose. Never a plain string.",
 	// If its expression returned nothing, the request could go to another table with the same name.
 	narrows: true,
 	search: 'searchApplications',
@@ -84,6 +86,7 @@ export const table = locator('table', {
 	label: 'Table',
 	required: true,
 	description: 'The table to work on',
+	aiHint: "Required, in the form of 'application', which it needs beside it.",
 	typeOptions: { loadOptionsDependsOn: ['application.value'] },
 	search: 'searchTables',
 	id: { placeholder: 'e.g. contacts', hint: "The table's internal name or ID" },
@@ -151,6 +154,7 @@ const RECORD: LocatorLook = {
 	label: 'Record',
 	required: true,
 	description: 'The record to work on',
+	aiHint: "Required: { __rl: true, mode: 'id', value: expr('{{ $json.id }}') }.",
 	typeOptions: { loadOptionsDependsOn: TABLE_DEPENDENCIES },
 	search: 'searchRecords',
 	id: { placeholder: RECORD_ID_EXAMPLE },

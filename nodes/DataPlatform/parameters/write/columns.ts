@@ -30,6 +30,8 @@ const columns = (resourceMapperMethod: ColumnsMethod) =>
 			required: true,
 			preset: { mappingMode: 'defineBelow', value: null },
 			hide: UNTIL_TABLE_CHOSEN,
+			aiHint:
+				"{ mappingMode: 'autoMapInputData', value: null } if the keys of the items are the names of the fields, else { mappingMode: 'defineBelow', value: { fieldName: value } }. It must include the fields that records are matched on. The method 'getWritableFields' (loadOptions) lists the fields.",
 			typeOptions: {
 				loadOptionsDependsOn: TABLE_DEPENDENCIES,
 				resourceMapper: {

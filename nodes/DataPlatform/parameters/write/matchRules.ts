@@ -27,6 +27,8 @@ export const matchOn = choice('matchOn', {
 	preset: 'importKey',
 	description:
 		"How to find each item's record. Keys are compared exactly, including case and spaces. An expression with .trim().toLowerCase() makes them equal.",
+	aiHint:
+		"'importKey' works only if the table's definition marks a field as its import key, or the option 'importKey' names it. If the user names a field to match on, use 'fields' and 'matchFields', unless it is that key.",
 });
 
 export const matchFields = tableChoices('matchFields', {

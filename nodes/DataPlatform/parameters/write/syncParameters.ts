@@ -20,6 +20,7 @@ import {
 	type FilterParameter,
 } from '../select/filter';
 import { fieldPart, tableOf, type TableParameter } from '../select/table';
+import { GUARD, ON_REQUEST, TEXT_ONLY } from '../builderHints';
 import { emptyValues } from './columns';
 import { LABELS } from '../../labels';
 
@@ -32,6 +33,8 @@ export const missingRecords = choice('missingRecords', {
 	},
 	preset: 'leave',
 	description: 'What to do with records of the table that are missing from the input',
+	aiHint:
+		"'delete': only if the user asks for exactly this. With 'setFields' or 'delete', filter to the part of the table that the input stands for.",
 });
 
 const IF_REMOVED = { missingRecords: ['setFields', 'delete'] };
@@ -42,6 +45,7 @@ const valueToSet = anyValue('value', {
 	label: 'Value',
 	description:
 		'Such as true, archived or an expression, which is evaluated once, with the first item',
+	aiHint: TEXT_ONLY,
 });
 
 export const fieldsToSet = list('fieldsToSet', {
@@ -62,6 +66,7 @@ export const maxRecordsToRemove = wholeNumber('maxRecordsToRemove', {
 	show: IF_REMOVED,
 	description:
 		'Max number of records to delete or to set fields of. If more are missing, nothing is written or removed.',
+	aiHint: GUARD,
 });
 
 export const maxShareToRemove = number('maxShareToRemove', {
@@ -73,6 +78,7 @@ export const maxShareToRemove = number('maxShareToRemove', {
 	show: IF_REMOVED,
 	description:
 		'The same as a share of the records that match the filter. It protects against an incomplete input.',
+	aiHint: 'A guard in percent. Keep the default unless the user gives a number.',
 });
 
 export const allowEmptyInput = flag('allowEmptyInput', {
@@ -81,6 +87,7 @@ export const allowEmptyInput = flag('allowEmptyInput', {
 	show: IF_REMOVED,
 	description:
 		'Whether an input without any data may remove records, up to the maximum and the maximum share',
+	aiHint: ON_REQUEST,
 });
 
 export const removeDespiteFailures = flag('removeDespiteFailures', {
@@ -89,6 +96,7 @@ export const removeDespiteFailures = flag('removeDespiteFailures', {
 	show: IF_REMOVED,
 	description:
 		'Whether to remove records even if the platform rejected some items. An item without a key still prevents it.',
+	aiHint: ON_REQUEST,
 });
 
 /** What to do with records that are missing from the input, and how many at most. */

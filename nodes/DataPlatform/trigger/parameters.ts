@@ -18,11 +18,11 @@ import {
 	quietFor,
 	restartFrom,
 	startDate,
+	startFrom,
 	syncState,
 	triggerOn,
 	UNLESS_ONLY_DELETIONS,
 	watchedFields,
-	watchFrom,
 } from '../parameters/changes/changes';
 import { filterParameters } from '../parameters/select/filter';
 import { shownParameters } from '../parameters/defineOperation';
@@ -34,7 +34,11 @@ const fields = [
 	triggerOn,
 	...tableParameters,
 	...filterParameters,
-	watchFrom,
+	startFrom.with({
+		preset: 'now',
+		description: 'Where to start when the workflow watches this table for the first time',
+		...UNLESS_ONLY_DELETIONS,
+	}),
 	startDate.with(UNLESS_ONLY_DELETIONS),
 	simple.with(UNLESS_ONLY_DELETIONS),
 ];

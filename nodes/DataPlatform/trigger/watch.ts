@@ -17,10 +17,10 @@ import {
 	maxRecordsPerPoll,
 	restartFrom,
 	selectionValues,
+	startFrom,
 	syncState,
 	triggerOn,
 	watchedFields,
-	watchFrom,
 } from '../parameters/changes/changes';
 import { namesAt, namesIn, type FieldName } from '../parameters/select/fieldNames';
 import { filterOf, timesInUtc } from '../parameters/select/filter';
@@ -90,7 +90,7 @@ const digestOf =
 
 /** The start of watching: now, if only deletions are emitted. @throws {InputError} */
 export const startFromOf = (parameters: TriggerParameters) =>
-	triggerOn.of(parameters, 0) === 'deleted' ? 'now' : watchFrom.of(parameters, 0);
+	triggerOn.of(parameters, 0) === 'deleted' ? 'now' : startFrom.of(parameters, 0);
 
 /**
  * Expressions stay unresolved, so that one that returns another time at each poll counts once, too.

@@ -27,50 +27,23 @@ import { LABELS } from '../../labels';
 const DEFAULT_MAXIMUM = 1000;
 const MAX_MAXIMUM = 10_000;
 
-/** @param does the description of each choice */
-const startFromWith = (
-	does: Record<'date' | 'now' | 'beginning', string>,
-	preset: 'now' | 'beginning',
-	description: string,
-) =>
-	choice('startFrom', {
-		label: LABELS.startFrom,
-		choices: {
-			date: ['A Date', does.date],
-			now: ['Now', does.now],
-			beginning: ['The Beginning', does.beginning],
-		},
-		preset,
-		description,
-	});
-
-/** For Get Changes. */
-export const startFrom = startFromWith(
-	{
-		date: 'Return every change since then',
-		now: 'Return no changes yet, only a cursor for later ones',
-		beginning: 'Return all existing records, then every change',
+/** Where to start without a position. The trigger has another preset. */
+export const startFrom = choice('startFrom', {
+	label: LABELS.startFrom,
+	choices: {
+		date: ['A Date', 'Every change since then'],
+		now: ['Now', 'Only what changes later'],
+		beginning: ['The Beginning', 'All existing records, then every change'],
 	},
-	'beginning',
-	'Where to start when there is no cursor',
-);
+	preset: 'beginning',
+	description: 'Where to start when there is no cursor',
+});
 
 const deletionsOnly = (path: string) => ({ hide: { [path]: ['deleted'] } });
 
 /** Deletions have no fields. */
 export const UNLESS_ONLY_DELETIONS = deletionsOnly('triggerOn');
 export const OPTION_UNLESS_ONLY_DELETIONS = deletionsOnly('/triggerOn');
-
-/** For the trigger. */
-export const watchFrom = startFromWith(
-	{
-		date: 'Emit every change since then',
-		now: 'Emit every change from the activation of the workflow on',
-		beginning: 'Emit all existing records, then every change',
-	},
-	'now',
-	'Where to start when the workflow watches this table for the first time',
-).with(UNLESS_ONLY_DELETIONS);
 
 export const startDate = startTime('startDate', {
 	label: 'Date',

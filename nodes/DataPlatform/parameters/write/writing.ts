@@ -63,7 +63,10 @@ export const updateMode = choice('updateMode', {
 	label: LABELS.updateMode,
 	choices: {
 		partial: ['Leave as They Are', 'Change only the fields that are sent'],
-		replace: ['Clear', 'Clear the fields that are not sent'],
+		replace: [
+			'Clear',
+			'Clear the fields that are not sent. Of items that match the same record, the last counts.',
+		],
 	},
 	preset: 'partial',
 	description: 'What to do with the fields that are not sent',
@@ -95,24 +98,15 @@ export const previousValues = flag('previousValues', {
 		"Whether to return what is needed to undo the run: the values that were replaced, and those of deleted records, in 'previous'. A summary has them in a file. The current values are read first, and only what differs is written.",
 });
 
-/** @param merge the description of Merge; @param error that of the other choice */
-const duplicatesOption = (merge: string, error: string) =>
-	choice('duplicates', {
-		label: 'Duplicates in the Input',
-		choices: { merge: ['Merge', merge], error: ['Treat as an Error', error] },
-		preset: 'merge',
-	});
-
-const duplicates = (more = '') =>
-	duplicatesOption(
-		`Items that match the same record are written as one; of each field, the last value counts${more}`,
-		'Items that match the same record are not written',
-	);
-
-const duplicatesOfRows = duplicatesOption(
-	'Rows that match the same record are written as one, or one after the other; of each field, the last value counts',
-	'The first row of a record is written, later ones are rejected',
-);
+const duplicates = choice('duplicates', {
+	label: 'Duplicates in the Input',
+	choices: {
+		merge: ['Merge', 'Write them together; of each field, the last value counts'],
+		error: ['Treat as an Error', 'Write none of them; of the rows of a file, the first'],
+	},
+	preset: 'merge',
+	description: 'What to do with items, or rows of a file, that match the same record',
+});
 
 export const importKey = tableChoice('importKey', {
 	label: LABELS.importKey,
@@ -143,9 +137,8 @@ const inputValues = <Option extends string = never>(
 		[...more, emptyValues, unknownFields],
 	);
 
-/** The options of operations that find records, with their own texts on duplicates and matches. */
+/** The options of operations that find records, each with its own on matches. */
 const matchedOptions = <Option extends string>(
-	repeated: typeof duplicatesOfRows,
 	matches: Array<Parameter<Option, unknown>>,
 	skips = skipUnchanged,
 ) => [
@@ -156,7 +149,7 @@ const matchedOptions = <Option extends string>(
 	previousValues,
 	skips,
 	requests,
-	inputValues({ label: 'Empty, Unknown and Repeated Values' }, repeated),
+	inputValues({ label: 'Empty, Unknown and Repeated Values' }, duplicates),
 	matchingOptions<Option | NameOf<typeof importKey>>(...matches, importKey),
 ];
 
@@ -169,16 +162,9 @@ export const createOptions = [
 	requests,
 	inputValues({ label: 'Empty and Unknown Values' }),
 ];
-export const upsertOptions = [
-	...matchedOptions(duplicates(), [...upsertMatchOptions, maxNewShare]),
-	twoWaySync,
-];
-export const updateOptions = matchedOptions(
-	duplicates(`. With ${updateMode.label} set to Clear, only the last item counts.`),
-	updateMatchOptions,
-);
+export const upsertOptions = [...matchedOptions([...upsertMatchOptions, maxNewShare]), twoWaySync];
+export const updateOptions = matchedOptions(updateMatchOptions);
 export const syncOptions = matchedOptions(
-	duplicates(),
 	[multipleMatches, maxNewShare],
 	skipUnchanged.with({ preset: true }),
 );
@@ -190,9 +176,9 @@ export const importOptions = [
 	linkValues,
 	skipUnchanged,
 	requests,
-	inputValues<NameOf<typeof textOptions | typeof duplicatesOfRows>>(
+	inputValues<NameOf<typeof textOptions | typeof duplicates>>(
 		{ label: LABELS.textFormats },
-		duplicatesOfRows,
+		duplicates,
 		...textOptions,
 	),
 	matchingOptions(...upsertMatchOptions, importKey),
@@ -212,7 +198,7 @@ export interface WriteKind {
 
 export type MatchedParameter =
 	| MatchParameter
-	| NameOf<typeof duplicatesOfRows | typeof skipUnchanged>;
+	| NameOf<typeof duplicates | typeof skipUnchanged>;
 
 /** How an operation writes that looks up records. @throws {InputError} */
 export const writesMatched = (
@@ -222,7 +208,7 @@ export const writesMatched = (
 	rules: RuleOptions = {},
 ): WriteKind => ({
 	mode,
-	duplicates: duplicatesOfRows.of(run, index),
+	duplicates: duplicates.of(run, index),
 	skipUnchanged: skipUnchanged.of(run, index),
 	matching: (table) => matchingOf(run, index, table, { ...rules, mode }),
 });

@@ -147,7 +147,7 @@ describe('the rules are rejected, and nothing is written, if they are', () => {
 		['for a field that the table does not have', { phone: 'ifEmpty' }, /no field 'phone'/],
 		['for a field that is read-only', { label: 'ifEmpty' }, /'label' is read-only/],
 		['for the import key', { number: 'ifEmpty' }, /records are found by 'number'/],
-		['for no field', { '': 'ifEmpty' }, /an entry has no field/],
+		['for no field', { '': 'ifEmpty' }, /no field is chosen/],
 		['of no known kind', { price: 'never' }, /'Write It'/],
 	])('%s', async (_, given, message) => {
 		const result = await harness.run('upsert', { items, options: ruled(given) });

@@ -233,7 +233,7 @@ describe('records that are missing from the input', () => {
 		expect(Object.keys(records)).toHaveLength(3);
 	};
 
-	const LIST = 'Choose it from the list.';
+	const LIST = 'Choose the field from the list.';
 	const ONE_OF = "'Records Missing From Input' must be one of 'leave', 'setFields', 'delete', ";
 	test.each<[string, INodeParameters, string]>([
 		['an unknown choice', { ...NONE, missingRecords: 'drop' }, 'not "drop"'],
@@ -248,10 +248,10 @@ describe('records that are missing from the input', () => {
 	const KEY = 'Set another field: with the same value, records could not be told apart.';
 	test.each<[string, entries: unknown[], problem: string, hint: string]>([
 		['no field to set', [], "'Fields to Set' names no field", 'Add a field and the value to set.'],
-		['a field without a name', [{ field: ' ', value: 'x' }], "a field under 'Fields to Set': is empty", LIST],
-		['an entry that is none', ['x'], "a field under 'Fields to Set': is empty", LIST],
-		['a field that the table lacks', [{ field: 'town', value: 'x' }], "a field under 'Fields to Set': the table has no 'town'", LIST],
-		['a field that is read-only', [{ field: 'sum', value: 'x' }], "a field under 'Fields to Set': 'sum' is read-only", LIST],
+		['a field without a name', [{ field: ' ', value: 'x' }], "'Fields to Set': no field is chosen", LIST],
+		['an entry that is none', ['x'], "'Fields to Set': no field is chosen", LIST],
+		['a field that the table lacks', [{ field: 'town', value: 'x' }], "'Fields to Set': table 'People' has no field 'town'", LIST],
+		['a field that is read-only', [{ field: 'sum', value: 'x' }], "'Fields to Set': 'sum' is read-only", LIST],
 		['a key', [{ field: 'name', value: 'x' }], "'name' under 'Fields to Set' is a field that records are matched on", KEY],
 		['a field twice', ['1', '2'].map((value) => ({ field: 'age', value })), "'Fields to Set' names 'age' twice", 'Remove one of the two.'],
 		['an empty value', [{ field: 'age', value: '' }], "the value of 'age' under 'Fields to Set' is empty", CLEAR],

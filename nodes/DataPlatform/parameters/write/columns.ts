@@ -4,6 +4,7 @@
 import type { ResourceMapperTypeOptionsBase } from 'n8n-workflow';
 
 import type { FieldDefinition, TableDefinition } from '../../api/types';
+import { isWritable } from '../../fields';
 import { isBlank, visibleText } from '../../fields/values';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, custom } from '../../parameterKinds/kinds';
@@ -192,6 +193,19 @@ export const planOptions = (
 	isFromInput: isMappedAutomatically(run, index),
 	sourceOf: (at, field) => (run.isTool ? '' : sourceOf(run, at, field)),
 });
+
+/** The field that a parameter names. @param wrong makes the error that says why it can't be written */
+export function writableField(
+	table: TableDefinition,
+	name: string,
+	wrong: (why: string) => InputError,
+): FieldDefinition {
+	const field = table.fields.find((known) => known.name === name);
+	if (name === '') throw wrong('no field is chosen');
+	if (!field) throw wrong(`table '${table.header}' has no field '${name}'`);
+	if (!isWritable(field)) throw wrong(`'${name}' is read-only`);
+	return field;
+}
 
 /** Tells the user, once per run, which fields of the input are not written. */
 export function hintIgnored(run: RunContext<never>, { ignored }: Pick<Plan, 'ignored'>) {

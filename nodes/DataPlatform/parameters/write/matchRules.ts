@@ -3,7 +3,7 @@
  * existing record keeps.
  */
 import type { TableDefinition } from '../../api/types';
-import { importKeyOf, isWritable } from '../../fields';
+import { importKeyOf } from '../../fields';
 import { noImportKey } from '../../fields/keyFields';
 import type { FieldRules, Matching, MatchRules, TwoWay } from '../../bulk/writeTask';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
@@ -14,7 +14,7 @@ import { fieldPart, itemRecordId, tableChoices } from '../select/table';
 import type { MatchOn, WriteMode } from '../../bulk/terms';
 import { InputError } from '../../transport/errors';
 import { omitUndefined } from '../../transport/json';
-import { columnsToCreate } from './columns';
+import { columnsToCreate, writableField } from './columns';
 import { LABELS } from '../../labels';
 
 export const matchOn = choice('matchOn', {
@@ -171,15 +171,10 @@ function fieldRulesOf(
 ): FieldRules | undefined {
 	const names = new Set<string>();
 	const rules = new Map<string, 'whenCreating' | 'ifEmpty'>();
-	const wrong = (message: string, hint: string) =>
+	const wrong = (message: string, hint = 'Choose the field from the list, or remove the entry.') =>
 		fieldRules.error(`${fieldRules}: ${message}`, hint);
 	for (const entry of entries) {
-		const name = ruledField.in(entry, fieldRules);
-		const definition = table.fields.find((known) => known.name === name);
-		const choose = 'Choose the field from the list, or remove the entry.';
-		if (name === '') throw wrong('an entry has no field', 'Choose it, or remove the entry.');
-		if (!definition) throw wrong(`table '${table.header}' has no field '${name}'`, choose);
-		if (!isWritable(definition)) throw wrong(`'${name}' is read-only`, choose);
+		const { name } = writableField(table, ruledField.in(entry, fieldRules), wrong);
 		if (names.has(name)) throw wrong(`there are two entries for '${name}'`, 'Remove one.');
 		if (on !== 'recordId' && on.includes(name)) {
 			throw wrong(`records are found by '${name}'`, 'Remove the entry.');

@@ -4,10 +4,9 @@
 import { isEmptyFilter, type Group } from '../../api/filters';
 import type { FieldDefinition, FieldValues, TableDefinition } from '../../api/types';
 import type { SyncOptions } from '../../bulk/remove/sync';
-import type { Entry, NameOf } from '../../parameterKinds/parameter';
+import type { NameOf } from '../../parameterKinds/parameter';
 import { anyValue, choice, flag, list, number, wholeNumber } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
-import { isWritable } from '../../fields';
 import { isCleared } from '../../fields/fieldType';
 import { resolveTimeZone } from '../../fields/timeZone';
 import { toFieldValue } from '../../fields/values';
@@ -21,7 +20,7 @@ import {
 } from '../select/filter';
 import { fieldPart, tableOf, type TableParameter } from '../select/table';
 import { GUARD, ON_REQUEST, TEXT_ONLY } from '../builderHints';
-import { emptyValues } from './columns';
+import { emptyValues, writableField } from './columns';
 import { LABELS } from '../../labels';
 
 export const missingRecords = choice('missingRecords', {
@@ -154,7 +153,9 @@ async function valuesToSet(
 	const isClearing = emptyValues.of(run, index) === 'clear';
 	const set = new Map<string, FieldValues[string]>();
 	for (const entry of entries) {
-		const field = writableField(entry, table);
+		const field = writableField(table, fieldToSet.in(entry, fieldsToSet), (why) =>
+			wrong(`${fieldsToSet}: ${why}`, 'Choose the field from the list.'),
+		);
 		const { name } = field;
 		const value = valueToSet.in(entry, fieldsToSet);
 		if (keys.includes(field)) {
@@ -180,21 +181,6 @@ async function valuesToSet(
 		set.set(name, converted.value);
 	}
 	return Object.fromEntries(set);
-}
-
-/** @throws {InputError} */
-function writableField(
-	entry: Entry<NameOf<typeof fieldToSet>>,
-	table: TableDefinition,
-): FieldDefinition {
-	const name = fieldToSet.in(entry, fieldsToSet);
-	const field = table.fields.find((known) => known.name === name);
-	const wrongField = (why: string) =>
-		wrong(`a field under ${fieldsToSet}: ${why}`, 'Choose it from the list.');
-	if (name === '') throw wrongField('is empty');
-	if (!field) throw wrongField(`the table has no '${name}'`);
-	if (!isWritable(field)) throw wrongField(`'${name}' is read-only`);
-	return field;
 }
 
 /**

@@ -4,13 +4,13 @@
 import type { TableDefinition } from '../../api/types';
 import type { MatchOn } from '../../bulk/terms';
 import type { TwoWay } from '../../bulk/writeTask';
-import { isWritable } from '../../fields';
 import { LABELS } from '../../labels';
 import { choice, number } from '../../parameterKinds/kinds';
 import type { NameOf } from '../../parameterKinds/parameter';
 import type { RunContext } from '../../run/run';
 import { OptionGroup } from '../defineOperation';
 import { tableChoice } from '../select/table';
+import { writableField } from './columns';
 
 const stateField = tableChoice('stateField', {
 	label: LABELS.stateField,
@@ -69,17 +69,13 @@ export function twoWayOf(
 	on: MatchOn,
 ): TwoWay | undefined {
 	if (run.raw(stateField) === null) return undefined;
-	const name = stateField.of(run, index);
-	const field = table.fields.find((known) => known.name === name);
 	const wrong = (message: string) =>
 		stateField.error(
 			`${stateField}: ${message}`,
 			'Choose a long text field that nothing else uses.',
 		);
-	if (name === '') throw wrong('no field is chosen');
-	if (!field) throw wrong(`table '${table.header}' has no field '${name}'`);
-	if (!isWritable(field)) throw wrong(`'${name}' is read-only`);
-	if (!['text', 'long_text', 'markdown'].includes(field.type)) throw wrong(`'${name}' is no text`);
+	const { name, type } = writableField(table, stateField.of(run, index), wrong);
+	if (!['text', 'long_text', 'markdown'].includes(type)) throw wrong(`'${name}' is no text`);
 	if (on !== 'recordId' && on.includes(name)) throw wrong(`records are found by '${name}'`);
 	return {
 		state: name,

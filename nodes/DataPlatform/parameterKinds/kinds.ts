@@ -63,14 +63,6 @@ export const text = <Name extends string>(
 		(value, parameter) => requireText(value, parameter, addresses),
 	);
 
-/** The name of an output field: n8n would lose what is under `__proto__`. */
-export const outputName = <Name extends string>(name: Name, { preset = '', ...look }: TextLook) =>
-	custom(name, 'string', { ...look, required: true, preset }, (value, parameter) => {
-		const field = requireText(value, parameter);
-		if (field !== '__proto__') return field;
-		throw wrongValue(parameter, `can't be ${field}`, 'Choose another name, such as data.');
-	});
-
 /** Names chosen from a list; if given as text, commas separate them. */
 export const names = <Name extends string>(name: Name, { loads, ...look }: TextLook) =>
 	custom(

@@ -11,7 +11,6 @@ import {
 	text,
 	wholeNumber,
 	type Choices,
-	outputName,
 } from '../../parameterKinds/kinds';
 import { notText, withLabel } from '../../parameterKinds/requireValue';
 import type { ColumnEntry } from '../../import/rowValues';
@@ -192,8 +191,9 @@ export function mappingOf(
 	return entries;
 }
 
-const rejectedRowsField = outputName('rejectedRowsField', {
+const rejectedRowsField = text('rejectedRowsField', {
 	label: 'Put Rejected Rows in Field',
+	required: true,
 	preset: 'rejected',
 	description:
 		'The name of the output field for a file with the rows that were not written, and why',

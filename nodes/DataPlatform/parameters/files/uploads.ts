@@ -2,7 +2,7 @@
  * Files in fields of records, and files of items.
  */
 import type { NameOf } from '../../parameterKinds/parameter';
-import { flag, number, text, outputName } from '../../parameterKinds/kinds';
+import { flag, number, text } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { tableChoice } from '../select/table';
 import { LABELS } from '../../labels';
@@ -21,8 +21,9 @@ export const fileId = text('fileId', {
 });
 
 /** The output field for a file that an operation creates. */
-export const outputField = outputName('outputField', {
+export const outputField = text('outputField', {
 	label: 'Put Output File in Field',
+	required: true,
 	preset: 'data',
 	description: 'The name of the output field for the file',
 });

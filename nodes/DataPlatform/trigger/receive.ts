@@ -76,31 +76,28 @@ class EmittedVersions {
 	}
 
 	/**
-	 * Marks a record's version as emitted.
+	 * Marks a record's version as emitted; without a record, its deletion.
 	 *
-	 * @returns the kind of event to emit; undefined if the version was already emitted
+	 * @returns the kind of event to emit; undefined if it was already emitted
 	 */
-	add(record: PlatformRecord): EventKind | undefined {
+	add(id: string, record: PlatformRecord | null): EventKind | undefined {
+		const [, knownVersion, knownTime = 0] = this.versions.get(id) ?? [];
+		if (!record) {
+			if (knownVersion === null) return undefined;
+			this.set([id, null, knownTime]);
+			return 'deleted';
+		}
 		const version = versionOf(record);
 		const time = timeOf(record);
-		const known = this.versions.get(record.id);
 		// A record that comes back after a deletion restarts its versions.
-		const isNotLater = known !== undefined && known[1] !== null && time <= known[2];
-		const isKnown = known !== undefined && known[1] !== null && createdAt(record) <= known[2];
-		const kind = isNew(record) && !isKnown ? 'created' : 'updated';
+		const isKnown = typeof knownVersion === 'number';
+		const isCreated = isNew(record) && !(isKnown && createdAt(record) <= knownTime);
+		const kind = isCreated ? 'created' : 'updated';
 		// With neither a version nor a time, nothing shows whether it is new: emit it.
 		if (version === 0 && time === 0) return kind;
-		if (isNotLater && version <= known[1]!) return undefined;
-		this.set([record.id, version, time]);
+		if (isKnown && time <= knownTime && version <= knownVersion) return undefined;
+		this.set([id, version, time]);
 		return kind;
-	}
-
-	/** Marks a deletion as emitted; undefined if it already was. */
-	addDeletion(id: string): EventKind | undefined {
-		const known = this.versions.get(id);
-		if (known?.[1] === null) return undefined;
-		this.set([id, null, known?.[2] ?? 0]);
-		return 'deleted';
 	}
 
 	/** The entries to store, oldest first. */
@@ -208,7 +205,7 @@ async function nextItem(
 		const seen = isTest ? new EmittedVersions() : emitted;
 		const stored = unseal(FORMAT, data.emitted) as StoredVersions | undefined;
 		if (stored?.source === source) seen.restore(stored.versions);
-		const event = record ? seen.add(record) : seen.addDeletion(id);
+		const event = seen.add(id, record);
 		if (event === undefined) return undefined;
 		data.emitted = seal(FORMAT, { source, versions: seen.list() } satisfies StoredVersions);
 		return { json: record ? { event, ...shape(record) } : { event, id } };

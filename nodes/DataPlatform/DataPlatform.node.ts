@@ -12,7 +12,6 @@ import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { loadOptions } from './methods/loadOptions';
 import { resourceMapping } from './methods/resourceMapping';
-import { nodeHints } from './parameters/nodeHints';
 import { builderHints, properties, subtitle } from './actions';
 import { router } from './actions/router';
 import { resume, waitingTooltip } from './actions/workflow/triggerAndWait';
@@ -49,7 +48,6 @@ export class DataPlatform implements INodeType {
 			},
 		],
 		waitingNodeTooltip: waitingTooltip,
-		hints: nodeHints,
 		builderHint: {
 			searchHint:
 				"Tables, records, files and workflows of the Data Platform. 'Create', 'Create or Update' and 'Update' write one item or many in a few requests. 'Create or Update' matches by import key; 'Get Many' filters on the platform. With onError 'continueErrorOutput' items that fail leave by output 1 with 'error', the others by output 0.",

@@ -30,8 +30,6 @@ export interface Watched {
 	/** The IDs of the workflow's nodes, which not every version of n8n provides. */
 	nodeIds?: string[];
 	mode?: WorkflowExecuteMode;
-	/** Called with what is logged at the level that n8n shows by default. */
-	onLog?(text: string): void;
 }
 
 const valueAt = (parameters: unknown, path: string): unknown =>
@@ -50,7 +48,6 @@ function fakeContext(
 		nodeId = 'node',
 		nodeIds,
 		mode,
-		onLog = () => undefined,
 	}: Watched,
 ) {
 	const node: INode = {
@@ -71,7 +68,7 @@ function fakeContext(
 			},
 		},
 		...(nodeIds && { workflow: { nodes: Object.fromEntries(nodeIds.map((id) => [`Node ${id}`, { id }])) } }),
-		logger: { debug: log, info: onLog, warn: log, error: log },
+		logger: { debug: log, info: log, warn: log, error: log },
 		getCredentials: async () => ({ ...{ baseUrl: 'https://platform.example.com', token: 'secret', accessType: 'role' }, ...credential }),
 		getMode: () => mode,
 		getNode: () => node,

@@ -20,9 +20,6 @@ const COMMIT_GRACE_MS = 30_000;
  */
 const MAX_NODES = 1000;
 
-/** How often n8n's log says that a node is polled. */
-const LOG_EVERY_MS = 60 * 60_000;
-
 /** The longest time between two polls that fail. */
 const MAX_HOLD_BACK_MS = 30 * 60_000;
 
@@ -69,7 +66,6 @@ export interface PollTurn {
 export class PollCoordinator {
 	private readonly nodes = new Map<string, NodeMemory>();
 	private readonly failing = new Map<string, Failing>();
-	private readonly loggedAt = new Map<string, number>();
 
 	constructor(private readonly graceMs = COMMIT_GRACE_MS) {}
 
@@ -114,14 +110,7 @@ export class PollCoordinator {
 
 	/** Notes that a poll was served. */
 	served(node: string) {
-		if (this.failing.delete(node)) this.loggedAt.delete(node);
-	}
-
-	/** True for the first poll that is served, and then once an hour. */
-	isLogDue(node: string): boolean {
-		if (Date.now() - (this.loggedAt.get(node) ?? -Infinity) < LOG_EVERY_MS) return false;
-		setMostRecent(this.loggedAt, node, Date.now(), MAX_NODES);
-		return true;
+		this.failing.delete(node);
 	}
 
 	/**

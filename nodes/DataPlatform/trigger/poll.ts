@@ -359,11 +359,7 @@ async function pollWithinBudget(
 			? await readSample(watch)
 			: await new Poll(context, parameters, watch, budget).run(coordinator);
 		// Only a poll that asked has been served.
-		if (result === NO_CHANGES) return result;
-		coordinator.served(node);
-		if (!isManual && coordinator.isLogDue(node)) {
-			client.logger.info('Data Platform Trigger: polling works (logged once an hour)');
-		}
+		if (result !== NO_CHANGES) coordinator.served(node);
 		return result;
 	};
 	return await pollInTime()

@@ -155,24 +155,6 @@ describe('the time of a poll', () => {
 		expect(asked).toBeGreaterThan(0);
 	});
 
-	test("n8n's log says once an hour that polling works, and again after a failure; a test in the editor does not count", async () => {
-		const task = { staticData: {}, workflowId: 'logged' };
-		const logged: Array<[minute: number, text: string]> = [];
-		const pollAt = async (minute: number, given: Partial<Watched> = {}) => {
-			jest.setSystemTime(Date.UTC(2026, 10, 28, 9, minute));
-			const onLog = (text: string) => logged.push([minute, text]);
-			return await start({ ...task, serve: serveTable(recordOf('1')), onLog, ...given });
-		};
-		await pollAt(0, { mode: 'manual' });
-		for (let minute = 1; minute < 130; minute += 1) await pollAt(minute);
-		await expect(pollAt(130, { serve: () => httpResponse(401, { errors: [{}] }) })).rejects.toThrow('failure 1');
-		// Held back, so nothing is asked.
-		await pollAt(131);
-		await pollAt(133);
-		expect(logged.map(([minute]) => minute)).toEqual([1, 61, 121, 133]);
-		expect(logged[0]![1]).toBe("Data Platform Trigger: polling works (logged once an hour) ('node' of workflow logged)");
-	});
-
 	test('once 60 % of it are over, no further page is read, and the next poll goes on', async () => {
 		const records = Array.from({ length: 200 }, (_, at) => recordOf(`r${at}`, new Date(Date.UTC(2026, 10, 21, 0, at)).toISOString()));
 		const table = serveTable(...records);

@@ -1,8 +1,8 @@
-import { NodeConnectionTypes, type IBinaryData, type IDataObject, type INodeExecutionData } from 'n8n-workflow';
-import { automatic, defined, ITEMS_TYPE, loadOptions, NODE_TYPE, picked, runWorkflow } from '../support/engine/engine.cts';
+import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { automatic, defined, loadOptions, picked } from '../support/engine/engine.cts';
 import { itemWithFile, read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
-import { APP, expectFailed, located, runRecord, UNKNOWN_ID, type OnError, type Run } from './fixtures.cts';
+import { expectFailed, located, runRecord, UNKNOWN_ID, type OnError, type Run } from './fixtures.cts';
 
 const harness = useAttachmentHarness();
 
@@ -420,25 +420,6 @@ describe('if the second of three items has no file, an upload', () => {
 		const failed = result.output('Data Platform', output).find(({ json }) => json.error);
 		expect(failed).toMatchObject({ pairedItem: { item: 1 }, json: { details: { item: 1 } } });
 	});
-});
-
-test('the error for an item without a file names the node that had it last', async () => {
-	const to = (node: string) => ({ main: [[{ node, type: NodeConnectionTypes.Main, index: 0 }]] });
-	const place = { application: picked(APP), table: picked('docs'), recordId: picked(harness.id) };
-	const get = { type: NODE_TYPE, parameters: { ...place, resource: 'record', operation: 'get' } };
-	const upload = { ...place, resource: 'attachment', operation: 'upload', fileField: 'papers', inputDataFieldName: 'data' };
-	const workflow = {
-		nodes: [
-			{ name: 'Items', type: ITEMS_TYPE },
-			{ name: 'First', ...get },
-			{ name: 'Second', ...get },
-			{ name: 'Data Platform', type: NODE_TYPE, parameters: upload },
-		],
-		connections: { Items: to('First'), First: to('Second'), Second: to('Data Platform') },
-	};
-	const { error } = await runWorkflow(workflow, await itemWithFile('a', 'a'), harness.credential);
-	expect(error!.message).toBe("The item has no file in 'data'");
-	expect(error!.description).toMatch(/^'Items' had one in 'data', and no node after it passed it on\. In 'Edit Fields', turn on/);
 });
 
 test('the lists of file fields have only fields for files and pictures, and the list for one field begins with an empty value', async () => {

@@ -59,6 +59,10 @@ export const inputFileField = text('inputDataFieldName', {
 	typeOptions: { binaryDataProperty: true },
 });
 
+/** What to do for an item without files. */
+const PASS_FILES_ON =
+	"Put a node before this one that reads or downloads a file. The nodes between them must pass it on: in 'Edit Fields', turn on 'Include Other Input Fields', and add the option 'Strip Binary Data', turned off. After any other node, add a 'Merge' node with the Mode 'Combine' and Combine By 'Position', and connect the node that had the file to its second input.";
+
 /**
  * The given binary fields of the item, or all.
  *
@@ -87,7 +91,7 @@ export function binaryFields(
 	const hint =
 		available.length > 0
 			? `Fields with files in this item: ${available.join(', ')}.`
-			: whereFilesWere(run, index);
+			: PASS_FILES_ON;
 	throw inputDataFieldName.error(`The item has no file${where}`, hint);
 }
 
@@ -98,19 +102,4 @@ function hasFile({ context }: RunContext<never>, index: number, name: string): b
 	} catch {
 		return false;
 	}
-}
-
-/** What to do for an item without files: the nearest node before this one whose item had some. */
-function whereFilesWere({ context }: RunContext<never>, index: number): string {
-	for (const { name } of context.getParentNodes(context.getNode().name)) {
-		const item = `$(${JSON.stringify(name)}).item`;
-		try {
-			const fields = context.evaluateExpression(`{{ Object.keys(${item}.binary).join() }}`, index);
-			if (!fields) continue;
-			return `'${name}' had one in '${String(fields)}', and no node after it passed it on. In 'Edit Fields', turn on 'Include Other Input Fields', and add the option 'Strip Binary Data', turned off. After any other node, add a 'Merge' node with the Mode 'Combine' and Combine By 'Position', and connect '${name}' to its second input.`;
-		} catch {
-			// It did not run, has no files, or n8n does not know which of its items this one comes from.
-		}
-	}
-	return 'Put a node before this one that reads or downloads a file.';
 }

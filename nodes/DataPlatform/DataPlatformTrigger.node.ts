@@ -6,7 +6,6 @@ import {
 	type IPollFunctions,
 } from 'n8n-workflow';
 
-import { triggerExamples } from './parameters/builderHints';
 import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { loadOptions } from './methods/loadOptions';
@@ -32,7 +31,6 @@ export class DataPlatformTrigger implements INodeType {
 		builderHint: {
 			searchHint:
 				"Polls a table of the Data Platform and emits every record that was created, updated or deleted, once. It needs nothing but a token. If the platform's own workflow can send a webhook, the Data Platform Webhook Trigger starts at once.",
-			extraTypeDefContent: triggerExamples.poll,
 		},
 		properties: triggerProperties,
 	};

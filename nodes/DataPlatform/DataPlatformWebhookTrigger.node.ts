@@ -7,7 +7,6 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
-import { triggerExamples } from './parameters/builderHints';
 import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { webhookProperties } from './trigger/parameters';
@@ -32,7 +31,6 @@ export class DataPlatformWebhookTrigger implements INodeType {
 		builderHint: {
 			searchHint:
 				'Starts at once, but only if a workflow of the Data Platform sends a webhook to its URL. Otherwise use the Data Platform Trigger, which polls.',
-			extraTypeDefContent: triggerExamples.webhook,
 		},
 		properties: webhookProperties,
 	};

@@ -4,7 +4,6 @@
  */
 import { UserError, type INodeProperties } from 'n8n-workflow';
 
-import { operationHints } from '../parameters/builderHints';
 import type { Operation, Resource } from '../run/operation';
 import { getMany as getApplications } from './application/getMany';
 import { download } from './attachment/download';
@@ -125,5 +124,12 @@ export const properties: INodeProperties[] = [
 	),
 ];
 
-/** For n8n's AI, which builds workflows. */
-export const builderHints = operationHints(resources);
+/** For n8n's AI: of operations that share a name, it reads only the first one's description. */
+export const builderHints = resources.slice(1).flatMap(({ value: resource, operations }) =>
+	operations
+		.filter(({ value }) => resources[0]!.operations.some((first) => first.value === value))
+		.map(({ value, description: content }) => ({
+			content,
+			displayOptions: { show: { resource: [resource], operation: [value] } },
+		})),
+);

@@ -137,39 +137,6 @@ describe("n8n's AI", { skip }, () => {
 		}
 	});
 
-	const exampleIn = (text: string) => {
-		const [, json] = /Example: (\{.*\})$/m.exec(text) ?? [];
-		return json === undefined ? undefined : (JSON.parse(json) as INodeParameters);
-	};
-
-	function assertValid(type: string, parameters: INodeParameters) {
-		const step = { name: STEP, type, typeVersion: 1, parameters };
-		const workflow = type === NODE_TYPE ? linearWorkflow('', '1', [step]) : linearWorkflow('', '1', [], step);
-		assert.deepEqual(issues(workflow), []);
-		// The validator ignores a misspelt parameter.
-		const { properties } = description(type);
-		assert.deepEqual(engine.unknownParameters(properties, parameters), []);
-		const names = new Set(properties.map(({ name }) => name));
-		assert.deepEqual(
-			Object.keys(parameters).filter((name) => !names.has(name)),
-			[],
-		);
-	}
-
-	test('reads examples that are valid', () => {
-		const examples = operations().flatMap(({ resource, operation }) => {
-			const example = exampleIn(typeOf(resource, operation));
-			return example ? [{ resource, operation, ...example }] : [];
-		});
-		assert.ok(examples.length >= 7);
-		for (const example of examples) assertValid(NODE_TYPE, example);
-		for (const type of [engine.TRIGGER_TYPE, engine.WEBHOOK_TRIGGER_TYPE]) {
-			const example = exampleIn(definition(type));
-			assert.ok(example, type);
-			assertValid(type, example);
-		}
-	});
-
 	test('simulates a write with an item that a workflow goes on with, and reads that it has fields', () => {
 		const file = 'dist/nodes/DataPlatform/__schema__/v1.0.0/record/upsert.json';
 		const schema = JSON.parse(readFileSync(join(import.meta.dirname, '../../..', file), 'utf8')) as object;

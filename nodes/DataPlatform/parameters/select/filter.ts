@@ -21,7 +21,6 @@ import { didYouMean } from '../../transport/closestName';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import { getOwn, parseExactJson } from '../../transport/json';
 import { nameList } from '../../transport/messageText';
-import { TEXT_ONLY } from '../builderHints';
 import {
 	checkNames,
 	namesIn,
@@ -66,6 +65,9 @@ const matchType = choice('matchType', {
 	preset: 'and',
 	description: 'Whether a record must meet every condition and group, or one of them',
 });
+
+/** The hint for n8n's AI about a value that is compared or written. */
+export const TEXT_ONLY = "Always a string, such as '18', 'true' or '2026-01-31'.";
 
 const conditionParts = [
 	fieldPart('getFilterFields', {

@@ -16,12 +16,16 @@ import {
 	filterMode,
 	filterOf,
 	filterWith,
+	TEXT_ONLY,
 	type FilterParameter,
 } from '../select/filter';
 import { fieldPart, tableOf, type TableParameter } from '../select/table';
-import { GUARD, ON_REQUEST, TEXT_ONLY } from '../builderHints';
 import { emptyValues, writableField } from './columns';
 import { LABELS } from '../../labels';
+
+/** Hints for n8n's AI about what removes records. */
+export const ON_REQUEST = 'Only if the user asks for exactly this.';
+export const GUARD = 'A guard, not a page size. Keep the default unless the user gives a number.';
 
 export const missingRecords = choice('missingRecords', {
 	label: 'Records Missing From Input',

@@ -145,8 +145,6 @@ const tooMany = (missing: number, size: number, limit: string, option: string) =
 interface DeletionOptions extends Omit<DeletionLimits, 'intervalMs'> {
 	/** How many deletions there is room for. */
 	room: number;
-	/** Watched records that don't count for the share: they were created since the last check. */
-	added?: ReadonlySet<string>;
 	addsMatching: boolean;
 }
 
@@ -171,7 +169,7 @@ export interface Deletions {
 export async function findDeletions(
 	check: DeletionCheck,
 	watched: ReadonlySet<string>,
-	{ room, maxShare, maximum, addsMatching, added }: DeletionOptions,
+	{ room, maxShare, maximum, addsMatching }: DeletionOptions,
 ): Promise<Deletions> {
 	const { table, query, hasTime } = check;
 	const fields = await shortField(check);
@@ -182,15 +180,13 @@ export async function findDeletions(
 		return left === 0 && !mustBeWhole;
 	});
 	const missing = [...watched].filter((id) => !listed.has(id));
-	const isOld = (id: string) => !added?.has(id);
-	const old = [...watched].filter(isOld).length;
-	const gone = missing.filter(isOld).length;
-	const few = Math.min(FEW_MISSING, Math.ceil(old / 2));
-	if (gone > few && gone > (old * maxShare) / 100) {
-		throw tooMany(gone, old, `${maxShare} %`, LABELS.maxDeletedShare);
+	const { size } = watched;
+	const few = Math.min(FEW_MISSING, Math.ceil(size / 2));
+	if (missing.length > few && missing.length > (size * maxShare) / 100) {
+		throw tooMany(missing.length, size, `${maxShare} %`, LABELS.maxDeletedShare);
 	}
 	if (missing.length > maximum) {
-		throw tooMany(missing.length, watched.size, String(maximum), LABELS.maxDeletions);
+		throw tooMany(missing.length, size, String(maximum), LABELS.maxDeletions);
 	}
 	const deleted: string[] = [];
 	let unlisted = 0;
@@ -297,11 +293,10 @@ export class DeletionWatcher {
 		const ids = new Set(unpackIds(known.ids));
 		const { deleted, added, isWhole, isListComplete } = await findDeletions(check, ids, {
 			...{ room, ...watch.deletions! },
-			added: new Set(known.added && unpackIds(known.added)),
 			// An emitted change already shows that its record exists.
 			addsMatching: !watch.emitsChanges,
 		});
-		for (const id of added) if (ids.size < MAX_IDS) ids.add(id);
+		for (const id of added) ids.add(id);
 		for (const id of deleted) ids.delete(id);
 		const rest = isWhole ? { checkedAt, ...(isListComplete && { seen }) } : known;
 		return { deleted, saved: { ...rest, ids: packIds(ids) }, mustStore: added.length > 0 };
@@ -313,14 +308,8 @@ function withChanges(saved: SavedDeletions, changes: Change[]): SavedDeletions {
 	if (changes.length === 0) return saved;
 	const ids = new Set(unpackIds(saved.ids));
 	const before = ids.size;
-	const added = new Set(saved.added && unpackIds(saved.added));
-	for (const { record } of changes) {
-		if (ids.has(record.id) || ids.size >= MAX_IDS) continue;
-		ids.add(record.id);
-		added.add(record.id);
-	}
+	for (const { record } of changes) if (ids.size < MAX_IDS) ids.add(record.id);
+	if (ids.size === before) return saved;
 	// The last check may have come after such a record was deleted: a quiet table proves nothing for it.
-	const { seen, ...unseen } = saved;
-	const rest = ids.size === before && seen !== undefined ? { ...unseen, seen } : unseen;
-	return { ...rest, ids: packIds(ids), ...(added.size > 0 && { added: packIds(added) }) };
+	return { ...saved, ids: packIds(ids), seen: undefined };
 }

@@ -41,8 +41,6 @@ export interface SavedState {
 export interface SavedDeletions {
 	/** The IDs of the watched records, packed (`api/packing`). */
 	ids: string;
-	/** Those of them that were created since the last complete check; packed. */
-	added?: string;
 	/** When the last check was complete or failed, by n8n's clock, in ms since 1970. */
 	checkedAt: number;
 	/** The count and the newest change of the table before the last complete check. */

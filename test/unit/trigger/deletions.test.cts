@@ -211,19 +211,6 @@ describe('bounds', () => {
 		if (most < size) await expect(table.find(watched, { maxShare: 20 })).rejects.toThrow(`${most + 1} of ${size} records are missing`);
 	});
 
-	test('a reloaded table: new records are not counted', async () => {
-		const table = new Table(30);
-		const watched = [...table.ids];
-		table.ids.clear();
-		const added = new Set(Array.from({ length: 300 }, (_, at) => `new-${at}`));
-		for (const id of added) table.ids.add(id);
-		const find = async () => await table.find([...watched, ...added], { maxShare: 20, added });
-		await expect(find()).rejects.toThrow('30 of 30 records are missing');
-		for (const id of watched) table.ids.add(id);
-		remove(table, ...[...added].slice(0, 100));
-		expect(await find()).toHaveLength(100);
-	});
-
 	test('no more than there is room for, the rest by the next checks', async () => {
 		const table = new Table(1200);
 		let watched = [...table.ids];

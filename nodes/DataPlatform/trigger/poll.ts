@@ -193,7 +193,7 @@ class Poll {
 		return this.watch.restart ? 'date' : startFromOf(this.parameters);
 	}
 
-	private async start(begin = this.startFrom): Promise<ChangeState> {
+	private async start(begin: ReturnType<typeof startFromOf>): Promise<ChangeState> {
 		const { restart, table, changes } = this.watch;
 		const date = () => restart?.time ?? startDate.of(this.parameters, 0);
 		const from = begin === 'date' ? date() : begin;
@@ -266,8 +266,9 @@ class Poll {
 		if (!watch.emitsChanges) return { changes: [] };
 		// Events that were added to those that are watched already are watched from now on.
 		const begin = known ? 'now' : this.startFrom;
-		if (!known && begin === 'now') return { changes: [], state: await this.start(begin) };
-		for (let state = known?.state ?? (await this.start(begin)); ; ) {
+		let state = known?.state ?? (await this.start(begin));
+		if (!known?.state && begin === 'now') return { changes: [], state };
+		for (;;) {
 			const read = await readChanges(this.pages, state, options, () => budget.hasTime());
 			const missingThere = await missingThereIn(watch.table, watch.syncState, read.records);
 			const selection = selectChanges(state, read, { ...options, missingThere }, budget.limits);

@@ -38,7 +38,6 @@ export const LABELS = {
 	multipleMatches: 'Multiple Matches',
 	numberFormat: 'Number Format',
 	rejectedRowsLimit: 'Rejected Rows Limit',
-	restartFrom: 'Restart From',
 	skipExisting: 'Skip Existing',
 	startFrom: 'Start From',
 	stateField: 'State Field Name or ID',

@@ -65,7 +65,7 @@ describe("a state that can't be read", () => {
 		['that was changed', (state) => state.replace('"revision":1', '"revision":2')],
 		['that was cut', (state) => state.slice(0, -1)],
 		['without its beginning', (state) => state.slice(1)],
-	])('%s: polls fail, less and less often, until Restart From says where to go on', async (_, damage) => {
+	])('%s: polls fail, less and less often, and a copy of the node goes on from a date', async (_, damage) => {
 		const first = await start();
 		await first.poll();
 		const state = damage(storedState(first));
@@ -76,15 +76,14 @@ describe("a state that can't be read", () => {
 		expect(failure!.message).toContain(shown(state));
 		expect(failure!.message).toContain('the next poll asks in 2 minutes');
 		expect(failure!.description).toBe(
-			"To emit what was still to come, add 'Restart From' in the options, with the 'modified' of the last record that was emitted, or an earlier date, as an expression such as {{ '2026-11-21T00:00:00Z' }}.",
+			"Copy the node, and delete the old one. In the copy, set 'Start From' to 'A Date': the 'modified' of the last record that was emitted, or earlier, as an expression such as {{ '2026-11-21T00:00:00Z' }}.",
 		);
 		expect(await again.poll()).toBeNull();
 		await create('2');
-		const restartFrom = new Date(Date.now() - 60_000).toISOString();
-		const restarted = await start({ options: { restartFrom } }, { staticData: again.staticData() });
-		expect(await emitted(restarted)).toEqual(['created 1', 'created 2']);
+		const copy = await start({ startFrom: 'date', startDate: new Date(Date.now() - 60_000).toISOString() });
+		expect(await emitted(copy)).toEqual(['created 1', 'created 2']);
 		await create('3');
-		const later = await start({}, { staticData: restarted.staticData(), workflowId: 'after a restart' });
+		const later = await start({}, { staticData: copy.staticData(), workflowId: 'after a restart' });
 		expect(await emitted(later)).toEqual(['created 3']);
 	});
 
@@ -94,13 +93,13 @@ describe("a state that can't be read", () => {
 		await first.poll();
 		for (const name of ['1', '2', '3']) await create(name);
 		const last = (await first.poll())![0];
-		const restartFrom = `={{ '${last!.json.modified as string}' }}`;
-		const again = await start({ options: { restartFrom } }, withState(storedState(first).slice(0, -1)));
-		expect(await emitted(again)).toEqual(expect.arrayContaining(['created 2', 'created 3']));
+		const startDate = `={{ '${last!.json.modified as string}' }}`;
+		const copy = await start({ startFrom: 'date', startDate });
+		expect(await emitted(copy)).toEqual(expect.arrayContaining(['created 2', 'created 3']));
 	});
 
 	test.each([
-		['createdUpdatedOrDeleted', /Restart From.* Deletions since then are not emitted\.$/],
+		['createdUpdatedOrDeleted', /In the copy, set 'Start From' .* Deletions since then are not emitted\.$/],
 		['deleted', /^Copy the node, and delete the old one\. Deletions since then are not emitted\.$/],
 	])("%s: says what can't be found", async (triggerOn, advice) => {
 		const failure = await failureOf(await start({ triggerOn }, withState('x')));

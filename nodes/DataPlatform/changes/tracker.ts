@@ -60,11 +60,6 @@ export interface ChangeState {
 		offset?: number;
 		/** The newest change when it was last looked up, until the cursor gets there. */
 		newest?: number;
-		/**
-		 * Set if watching restarted and not everything was emitted since: records created before that
-		 * time, and short hashes of the IDs emitted before the restart. Only the trigger restarts.
-		 */
-		restart?: { time: number; earlier: string };
 	};
 	/** The digests of the watched fields when last emitted, by record ID; oldest first. */
 	digests?: Record<string, string>;
@@ -198,9 +193,6 @@ function createdBefore({ backlog, watermark, recent }: ChangeState): Position | 
 	return { ...watermark, time: watermark.time - CREATION_LAG_MS };
 }
 
-const backlogOf = (state: ChangeState): NonNullable<ChangeState['backlog']> =>
-	state.backlog ?? { createdWatermark: createdBefore(state), earlier: state.recent ?? '' };
-
 /** How far reading and emitting got. */
 interface ReadingEnd {
 	/** `idle`: nothing was new; `complete`: everything is emitted; `more`: there is more to emit. */
@@ -213,7 +205,6 @@ interface ReadingEnd {
 export class EmittedIndex {
 	private readonly emitted: Map<string, readonly [version: number, time: number]>;
 	private readonly earlier: Set<string>;
-	private readonly beforeRestart: Set<string>;
 	private readonly held: Set<string>;
 	private readonly digests: Map<string, string>;
 
@@ -225,7 +216,6 @@ export class EmittedIndex {
 		this.held = new Set(hashesIn(state.held));
 		this.emitted = new Map(Object.entries(state.emitted));
 		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? state.recent));
-		this.beforeRestart = new Set(hashesIn(state.backlog?.restart?.earlier));
 		this.digests = new Map(Object.entries(state.digests ?? {}));
 	}
 
@@ -252,17 +242,8 @@ export class EmittedIndex {
 		if (emitted || (this.held.size > 0 && this.held.has(hashOf(id)))) return 'created';
 		const before = createdBefore(this.state);
 		if (before && compare({ time, id }, before) <= 0) return 'updated';
-		return this.hasEarlier(id, time) ? 'updated' : 'created';
-	}
-
-	/** A record that is no longer tracked was emitted before, as far as short hashes say. */
-	private hasEarlier(id: string, created: number): boolean {
-		const { earlier, beforeRestart } = this;
-		if (earlier.size + beforeRestart.size === 0) return false;
-		const hash = hashOf(id);
-		// Since the restart, it is emitted as created once more.
-		const isOlder = created < (this.state.backlog?.restart?.time ?? -Infinity);
-		return earlier.has(hash) || (isOlder && beforeRestart.has(hash));
+		// A record that is no longer tracked was emitted before, as far as short hashes say.
+		return this.earlier.size > 0 && this.earlier.has(hashOf(id)) ? 'updated' : 'created';
 	}
 
 	/**
@@ -376,17 +357,19 @@ export class EmittedIndex {
 		{ offset, newest = -Infinity }: ReadResult,
 		cursor = -Infinity,
 	): ChangeState['backlog'] {
-		const backlog = backlogOf(this.state);
-		const { createdWatermark, restart } = backlog;
+		const { state } = this;
+		const { createdWatermark, earlier } = state.backlog ?? {
+			createdWatermark: createdBefore(state),
+			earlier: state.recent ?? '',
+		};
 		const ids = dropped.map(({ id }) => id);
 		return {
 			...(createdWatermark && { createdWatermark: { ...createdWatermark } }),
-			earlier: addHashes(backlog.earlier, ids, this.limits.hashes),
+			earlier: addHashes(earlier, ids, this.limits.hashes),
 			...(offset !== undefined && {
 				offset: offset + dropped.length,
 				...(newest > cursor && { newest }),
 			}),
-			...(restart && { restart: { ...restart } }),
 		};
 	}
 }
@@ -439,34 +422,3 @@ export const startFromTime = (time: number): ChangeState => ({
 	watermark: { time, id: '' },
 	emitted: {},
 });
-
-/**
- * The state if watching restarts at a time, in ms since 1970: changes since then are emitted once
- * more. What was not emitted yet stays pending, however old it is.
- */
-export function restartAt(state: ChangeState, time: number): ChangeState {
-	const backlog = backlogOf(state);
-	const { createdWatermark, earlier, restart } = backlog;
-	const start = { ...startFromTime(time), ...(state.held && { held: state.held }) };
-	const isFromStartOn = (position: Position | undefined) => position && position.time >= time;
-	// All that is pending changed after the start. Whatever was created before it counts as known.
-	if (isFromStartOn(createdWatermark)) return start;
-	const emitted = Object.entries(state.emitted);
-	const forgotten = emitted.filter(([, [, at]]) => at >= time).map(([id]) => id);
-	return {
-		...state,
-		emitted: Object.fromEntries(emitted.filter(([, [, at]]) => at < time)),
-		// What comes again counts, although its watched fields are the same.
-		digests: undefined,
-		// If the watermark moves back, `emitted` does not name all records that come again.
-		...(isFromStartOn(state.watermark) && { recent: undefined, ...start }),
-		backlog: {
-			...backlog,
-			earlier: '',
-			restart: {
-				time: Math.min(time, restart?.time ?? Infinity),
-				earlier: addHashes((restart?.earlier ?? '') + earlier, forgotten, LIMITS.hashes),
-			},
-		},
-	};
-}

@@ -16,16 +16,20 @@ import { ChangePages, readChanges } from '../changes/reader';
 import {
 	isNew,
 	LIMITS,
-	restartAt,
 	selectChanges,
-	startFromTime,
 	type ChangeState,
 	type Limits,
 	type Selection,
 } from '../changes/tracker';
+import { EXPRESSION_OF_DATE, LABELS } from '../labels';
 import { createClient } from '../run/createClient';
 import { effortOf, toNodeError } from '../run/ledger';
-import { missingThereIn, startDate, startState } from '../parameters/changes/changes';
+import {
+	missingThereIn,
+	startDate,
+	startFrom,
+	startState,
+} from '../parameters/changes/changes';
 import { toProblem } from '../parameters/describeFailure';
 import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/select/fieldNames';
 import { timeout } from '../parameters/requests';
@@ -36,8 +40,6 @@ import { PollCoordinator, type PollTurn } from './coordinator';
 import { DeletionWatcher } from './deletions';
 import { triggerParameters, type TriggerParameters } from './parameters';
 import {
-	HOW_TO_BEGIN_ANEW,
-	HOW_TO_RESTART,
 	isStored,
 	newSavedState,
 	readState,
@@ -46,14 +48,7 @@ import {
 	unreadableState,
 	type SavedState,
 } from './savedState';
-import {
-	identityOfRun,
-	isSameWatch,
-	readWatch,
-	startFromOf,
-	toDeletedItem,
-	type Watch,
-} from './watch';
+import { readWatch, toDeletedItem, type Watch } from './watch';
 
 export interface PollLimits extends Limits {
 	/** How long a poll may wait in all to retry requests, in seconds. */
@@ -148,10 +143,13 @@ async function requireFields(watch: Watch, isUsed: boolean): Promise<void> {
 function requireReadable(context: IPollFunctions, { emitsChanges, deletions }: Watch): void {
 	const unreadable = unreadableState(context);
 	if (unreadable === undefined) return;
-	const howToGoOn = emitsChanges ? HOW_TO_RESTART : HOW_TO_BEGIN_ANEW;
+	const goOn = emitsChanges
+		? ` In the copy, set '${LABELS.startFrom}' to 'A Date': the 'modified' of the last record that was emitted, or earlier, as an expression such as ${EXPRESSION_OF_DATE}.`
+		: '';
+	const lost = deletions ? ' Deletions since then are not emitted.' : '';
 	throw new InputError(
 		`The stored position of this trigger is damaged, or of another version of this node. It begins with ${unreadable}`,
-		{ hint: deletions ? `${howToGoOn} Deletions since then are not emitted.` : howToGoOn },
+		{ hint: `Copy the node, and delete the old one.${goOn}${lost}` },
 	);
 }
 
@@ -176,27 +174,27 @@ class Poll {
 		const { context, stored, watch } = this;
 		const { identity } = watch;
 		const watching = { node: nodeOf(context), identity };
-		const own = isSameWatch(identity, stored?.identity) ? stored : undefined;
-		const latest = coordinator.resume(watching, own);
-		if (latest === 'unconfirmed') return NO_CHANGES;
-		if (!latest && !watch.restart) requireReadable(context, watch);
+		const own = stored?.identity === identity ? stored : undefined;
+		const known = coordinator.resume(watching, own);
+		if (known === 'unconfirmed') return NO_CHANGES;
+		if (!known) requireReadable(context, watch);
 		const turn = coordinator.startPoll(watching, this.budget.deadline);
 		if (!turn) return NO_CHANGES;
 		try {
-			return await this.emitNext(turn, latest && restarted(watch, latest), own !== undefined);
+			return await this.emitNext(turn, known, own !== undefined);
 		} finally {
 			turn.end();
 		}
 	}
 
+	/** The start of watching: now, if only deletions are emitted. @throws {InputError} */
 	private get startFrom() {
-		return this.watch.restart ? 'date' : startFromOf(this.parameters);
+		return this.watch.emitsChanges ? startFrom.of(this.parameters, 0) : 'now';
 	}
 
-	private async start(begin: ReturnType<typeof startFromOf>): Promise<ChangeState> {
-		const { restart, table, changes } = this.watch;
-		const date = () => restart?.time ?? startDate.of(this.parameters, 0);
-		const from = begin === 'date' ? date() : begin;
+	private async start(begin: ReturnType<typeof startFrom.of>): Promise<ChangeState> {
+		const { table, changes } = this.watch;
+		const from = begin === 'date' ? startDate.of(this.parameters, 0) : begin;
 		return await startState(table, this.pages, changes.overlapMs, from);
 	}
 
@@ -228,7 +226,7 @@ class Poll {
 		const startsExecution = emits || mustStore;
 		let next: SavedState;
 		if (known && !startsExecution && !begins) next = { ...known, ...parts };
-		else next = newSavedState(identityOfRun(watch, known?.identity), parts, known ?? stored);
+		else next = newSavedState(watch.identity, parts, known ?? stored);
 		// A start counts at once: if n8n drops it, the next poll stores it again.
 		turn.finish(next, emits || (mustStore && known !== undefined));
 		// Only together with changes: n8n may store the state of an idle poll after that of a later
@@ -241,17 +239,12 @@ class Poll {
 
 	/**
 	 * The start can't be determined again. One at the beginning or at a fixed date can, but an expression
-	 * may return another date, and a restart may be removed.
+	 * may return another date.
 	 */
 	private get isStartUnique(): boolean {
 		const { watch, parameters, startFrom } = this;
 		const isFixed = startFrom === 'beginning' || !parameters.isExpression(startDate);
-		return (
-			startFrom === 'now' ||
-			watch.restart !== undefined ||
-			watch.deletions !== undefined ||
-			!isFixed
-		);
+		return startFrom === 'now' || watch.deletions !== undefined || !isFixed;
 	}
 
 	/**
@@ -276,19 +269,6 @@ class Poll {
 			state = selection.state;
 		}
 	}
-}
-
-/**
- * The state that a poll goes on from: after a restart, changes since then count as not emitted.
- * Deletions are found as before.
- */
-function restarted(watch: Watch, known: SavedState): SavedState {
-	const { restart } = watch;
-	const identity = identityOfRun(watch, known.identity);
-	if (!restart || identity === known.identity) return known;
-	const { state } = known;
-	const { time } = restart;
-	return { ...known, identity, state: state ? restartAt(state, time) : startFromTime(time) };
 }
 
 /**

@@ -7,7 +7,6 @@ import type { IDataObject, INode, IPollFunctions } from 'n8n-workflow';
 
 import { seal, unseal } from '../api/packing';
 import type { ChangeState } from '../changes/tracker';
-import { EXPRESSION_OF_DATE, LABELS } from '../labels';
 import { getOwn, membersOf } from '../transport/json';
 import { shortened } from '../transport/messageText';
 
@@ -16,10 +15,6 @@ const FORMAT = 'poll 3';
 
 /** How much of a state that can't be read to show. */
 const SHOWN_CHARACTERS = 40;
-
-/** What to do about a node whose stored state is of no use. */
-export const HOW_TO_BEGIN_ANEW = 'Copy the node, and delete the old one.';
-export const HOW_TO_RESTART = `To emit what was still to come, add '${LABELS.restartFrom}' in the options, with the 'modified' of the last record that was emitted, or an earlier date, as an expression such as ${EXPRESSION_OF_DATE}.`;
 
 /** The keys in the node's own static data, and in the workflow's. */
 const STATE_KEY = 'watch';

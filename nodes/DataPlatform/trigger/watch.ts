@@ -15,9 +15,7 @@ import {
 	maxDeletedShare,
 	maxDeletions,
 	maxRecordsPerPoll,
-	restartFrom,
 	selectionValues,
-	startFrom,
 	syncState,
 	triggerOn,
 	watchedFields,
@@ -64,8 +62,6 @@ export interface Watch {
 	deletions?: DeletionLimits;
 	/** Identifies the watch: another table, filter or saved view starts over. */
 	identity: string;
-	/** When watching starts again. Each `entry` of the option counts once. */
-	restart?: { entry: string; time: number };
 }
 
 const hash = (value: unknown, length = 22) => shortHash(JSON.stringify(value), length);
@@ -87,34 +83,6 @@ const digestOf =
 		const part = (name: string) => watchedPart(getOwn(record.fields, name) ?? null);
 		return fields.map((name) => [name, hash([name, part(name)], DIGEST_LENGTH)]);
 	};
-
-/** The start of watching: now, if only deletions are emitted. @throws {InputError} */
-export const startFromOf = (parameters: TriggerParameters) =>
-	triggerOn.of(parameters, 0) === 'deleted' ? 'now' : startFrom.of(parameters, 0);
-
-/**
- * Expressions stay unresolved, so that one that returns another time at each poll counts once, too.
- */
-function restartOf(parameters: TriggerParameters): Watch['restart'] {
-	const raw = parameters.raw(restartFrom);
-	if (raw === null || triggerOn.of(parameters, 0) === 'deleted') return undefined;
-	return { entry: hash(raw), time: restartFrom.of(parameters, 0) };
-}
-
-/**
- * Identifies the watch and its restart. If the restart is removed from the node, the identity
- * stays, so that watching goes on.
- *
- * @param stored the identity of the stored state
- */
-export function identityOfRun({ identity, restart }: Watch, stored: string | undefined): string {
-	if (restart) return `${identity}@${restart.entry}`;
-	return isSameWatch(identity, stored) ? stored! : identity;
-}
-
-/** The state goes on: the same table, filter and events. Its restart, behind the `@`, may differ. */
-export const isSameWatch = (identity: string, stored: string | undefined) =>
-	stored?.split('@')[0] === identity;
 
 /** @throws {InputError} */
 export function readWatch(client: ApiClient, parameters: TriggerParameters): Watch {
@@ -158,7 +126,6 @@ export function readWatch(client: ApiClient, parameters: TriggerParameters): Wat
 			},
 		}),
 		identity: hash([client.origin, address, ...selectionValues(parameters)]),
-		restart: restartOf(parameters),
 	};
 }
 

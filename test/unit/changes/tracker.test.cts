@@ -63,10 +63,6 @@ describe('what a poll emits', () => {
 	/** The same, with `known` as the only record that was emitted shortly before. */
 	const remembering: ChangeState = { watermark: { time: 3000, id: '' }, emitted: {}, recent: hash('known') };
 	const again: ChangeState = { ...behind, emitted: { known: [2, 2500] } };
-	const restarted: ChangeState = {
-		...behind,
-		backlog: { ...behind.backlog!, earlier: '', restart: { time: 2000, earlier: hash('known') } },
-	};
 	const seen = (version: number, time: number): ChangeState => ({ emitted: { a: [version, time] } });
 
 	test.each<[what: string, emitted: string[], ChangeState, PlatformRecord]>([
@@ -94,9 +90,6 @@ describe('what a poll emits', () => {
 		['in a backlog, a record created since, whose hash is the first of those emitted,', ['updated first'], behind, at('first', 3000, 1500)],
 		['in a backlog, a record created since, whose hash is the last of those emitted,', ['updated known'], behind, at('known', 3000, 1500)],
 		['in a backlog, a record emitted twice, then made again under its ID', ['created known'], again, at('known', 3000, 2600)],
-		['after a restart, a record created before it and emitted by then', ['updated known'], restarted, at('known', 3000, 1999)],
-		['after a restart, a record created since and emitted before', ['created known'], restarted, at('known', 3000, 2000)],
-		['after a restart, a record created before it and never emitted', ['created a'], restarted, at('a', 3000, 1999)],
 		['a change before the watermark', [], watched, at('a', 999)],
 		['a change at the watermark, with a smaller ID', [], watched, at('a', 1000)],
 		['a change at the watermark, with a greater ID', ['created z'], watched, at('z', 1000)],

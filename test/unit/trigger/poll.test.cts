@@ -1,10 +1,10 @@
 /** What a poll leaves behind: timers, and static data. */
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { poll, POLL_LIMITS } from '../../../nodes/DataPlatform/trigger/poll.ts';
 import { locator } from '../fakeNode.cts';
 import { tokenQueues } from '../../../nodes/DataPlatform/transport/tokenQueue.ts';
 import { fakePoll, type Watched } from '../fakeTrigger.cts';
-import { httpResponse, networkError, notFound, pageResponse, type Serve } from '../stubPlatform.cts';
+import { httpResponse, networkError, pageResponse, type Serve } from '../stubPlatform.cts';
 
 // As in a new process.
 beforeEach(() => tokenQueues.clear());
@@ -260,6 +260,21 @@ describe('when watching starts', () => {
 		}
 	});
 
+	test('at a date that may move is stored', async () => {
+		const staticData: Record<string, IDataObject> = {};
+		const parameters = { startFrom: 'date', startDate: '={{ $now }}' };
+		const poll = async (time: string, ...records: Array<typeof before>) =>
+			ids(
+				await start({
+					...{ staticData, parameters, workflowId: `moves to ${time}`, pollBudgetMs: 36_000 },
+					resolved: { '={{ $now }}': time },
+					serve: serveTable(recordOf('old', '2026-11-01T00:00:00Z'), ...records),
+				}),
+			);
+		expect(await poll('2026-11-05T00:00:00Z')).toEqual([]);
+		expect(await poll('2026-11-15T00:00:00Z', recordOf('early', '2026-11-10T00:00:00Z'))).toEqual(['early']);
+	});
+
 	test('is not the beginning if the newest record does not say when it changed', async () => {
 		const serve = serveTable({ ...recordOf('1'), modified: '' });
 		await expect(start({ serve })).rejects.toThrow('time of the newest change');
@@ -328,172 +343,5 @@ describe('the starts of nodes that are gone', () => {
 
 	test('stay if n8n does not say which nodes there are', async () => {
 		expect(await startsAfter()).toEqual(['gone', 'other', 'node']);
-	});
-});
-
-describe('Restart From', () => {
-	/** A table that counts its records, too, and knows that the old one is gone. */
-	const serveCounted = (...records: Array<ReturnType<typeof recordOf>>): Serve => {
-		const list = serveTable(...records);
-		return (options, count) => {
-			if (/data\/old$/.test(new URL(options.url).pathname)) return notFound();
-			return options.url.includes('/count') ? httpResponse(200, { data: { count: records.length } }) : list(options, count);
-		};
-	};
-	const old = recordOf('old', '2026-11-01T00:00:00Z');
-	const early = recordOf('early', '2026-11-10T00:00:00Z');
-	const late = recordOf('late', '2026-11-20T00:00:00Z');
-	const later = recordOf('later', '2026-11-22T00:00:00Z');
-	const FIRST = { options: { restartFrom: '2026-11-05T00:00:00Z' } };
-	const SECOND = { options: { restartFrom: '2026-11-15T00:00:00Z' } };
-
-	/** Polls with the same static data, each with its own parameters and records. */
-	const trigger = (task = {}) => {
-		const staticData: Record<string, IDataObject> = {};
-		return async (parameters = {}, ...more: Array<ReturnType<typeof recordOf>>) =>
-			ids(await start({ ...{ staticData, parameters, ...task }, serve: serveCounted(old, early, late, ...more) }));
-	};
-
-	test.each([[{}], [{ pollBudgetMs: 36_000 }]])(
-		'emits every change since that date once more, by its value, and goes on (%j)',
-		async (task) => {
-			const next = trigger(task);
-			await next();
-			expect(await next()).toBeNull();
-			expect(await next(FIRST)).toEqual(['early', 'late']);
-			expect(await next(FIRST)).toBeNull();
-			expect(await next(FIRST, later)).toEqual(['later']);
-			expect(await next(SECOND, later)).toEqual(['late', 'later']);
-			expect(await next(SECOND, later)).toBeNull();
-		},
-	);
-
-	test.each([[{}], [{ pollBudgetMs: 36_000 }]])('watching goes on if it is removed, and if it comes back (%j)', async (task) => {
-		const next = trigger(task);
-		await next();
-		expect(await next(FIRST)).toEqual(['early', 'late']);
-		expect(await next({}, later)).toEqual(['later']);
-		expect(await next({}, later)).toBeNull();
-		expect(await next(FIRST, later)).toBeNull();
-	});
-
-	describe('keeps what was not emitted yet', () => {
-		const pending = recordOf('pending', '2026-11-21T00:00:00Z');
-		const AFTER = { options: { restartFrom: '2026-11-21T12:00:00Z' } };
-
-		test('if the date is after it', async () => {
-			const next = trigger();
-			await next();
-			expect(await next(AFTER, pending, later)).toEqual(['pending', 'later']);
-			expect(await next(AFTER, pending, later)).toBeNull();
-			expect(await next({}, pending, later)).toBeNull();
-		});
-
-		test('only what is newer than the date comes once more', async () => {
-			const next = trigger();
-			await next();
-			expect(await next({}, pending, later)).toEqual(['pending', 'later']);
-			expect(await next(AFTER, pending, later)).toEqual(['later']);
-			expect(await next(AFTER, pending, later)).toBeNull();
-		});
-
-		test('in a backlog, too', async () => {
-			const next = trigger();
-			const options = { maxRecordsPerPoll: 1 };
-			await next({ options });
-			expect(await next({ options }, pending, later)).toEqual(['pending']);
-			const restart = { options: { ...options, ...AFTER.options } };
-			expect(await next(restart, pending, later)).toEqual(['later']);
-		});
-
-		test('and is not read twice if n8n has not stored yet what was emitted', async () => {
-			const first: Record<string, IDataObject> = {};
-			await start({ staticData: first, serve: serveCounted(old) });
-			const staticData = structuredClone(first);
-			const serve = serveCounted(old, early, late);
-			expect(ids(await start({ staticData: first, serve }))).toEqual(['early', 'late']);
-			expect(ids(await start({ staticData, serve, parameters: AFTER }))).toBeNull();
-		});
-
-		test('when n8n restarts, however an expression moves', async () => {
-			const staticData: Record<string, IDataObject> = {};
-			const next = async (restartFrom: string, ...records: Array<typeof old>) =>
-				ids(
-					await start({
-						...{ staticData, workflowId: restartFrom, parameters: { options: { restartFrom } } },
-						serve: serveCounted(old, ...records),
-					}),
-				);
-			await start({ staticData, serve: serveCounted(old) });
-			expect(await next('2026-11-05T00:00:00Z')).toBeNull();
-			expect(await next('2026-11-15T00:00:00Z', early, late)).toEqual(['early', 'late']);
-		});
-	});
-
-	test.each<[string, IDataObject]>([
-		['Restart From', { options: { restartFrom: '={{ $now }}' } }],
-		['Start From: A Date', { startFrom: 'date', startDate: '={{ $now }}' }],
-	])('a start at a date that may move is stored: %s', async (name, parameters) => {
-		const staticData: Record<string, IDataObject> = {};
-		const poll = async (time: string, ...records: Array<typeof old>) =>
-			ids(
-				await start({
-					...{ staticData, workflowId: `${name} ${time}`, pollBudgetMs: 36_000 },
-					parameters: parameters as INodeParameters,
-					resolved: { '={{ $now }}': time },
-					serve: serveCounted(old, ...records),
-				}),
-			);
-		expect(await poll('2026-11-05T00:00:00Z')).toEqual([]);
-		expect(await poll('2026-11-15T00:00:00Z', early)).toEqual(['early']);
-	});
-
-	test('takes precedence over Start From in a trigger that begins', async () => {
-		const next = trigger();
-		expect(await next({ ...SECOND, startFrom: 'beginning' })).toEqual(['late']);
-		expect(await next({ ...SECOND, startFrom: 'beginning' })).toBeNull();
-	});
-
-	test('another table or filter begins anew, at that date', async () => {
-		const next = trigger();
-		await next(SECOND);
-		expect(await next({ ...SECOND, table: locator('others') })).toEqual(['late']);
-	});
-
-	test.each([
-		['no date', 'soon', "'Restart From' must be a date"],
-		[
-			'in the future',
-			'9999-12-31T00:00:00',
-			"'Restart From' is in the future: 9999-12-31 00:00 in UTC is 9999-12-31T00:00:00Z, and it is 20",
-		],
-	])('one that is %s is an error, and nothing is forgotten', async (_, restartFrom, message) => {
-		const next = trigger();
-		await next();
-		await expect(next({ options: { restartFrom } })).rejects.toThrow(message);
-		expect(await next({}, later)).toEqual(['later']);
-	});
-
-	test('records that were deleted before it are found after it', async () => {
-		const parameters = { triggerOn: 'createdUpdatedOrDeleted', options: { deletionCheckInterval: 0, maxDeletedShare: 100 } };
-		const staticData: Record<string, IDataObject> = {};
-		const next = async (restartFrom: string | undefined, ...records: Array<typeof old>) => {
-			const options = { ...parameters.options, ...(restartFrom && { restartFrom }) };
-			return await start({ ...{ staticData, parameters: { ...parameters, options } }, serve: serveCounted(...records) });
-		};
-		await next(undefined, old, early, late);
-		await next(undefined, old, early, late);
-		const outputs = await next('2026-11-15T00:00:00Z', early, late);
-		expect(outputs![0]!.map(({ json }) => [json.event, json.id])).toEqual([
-			['created', 'late'],
-			['deleted', 'old'],
-		]);
-	});
-
-	test('is not shown for deletions alone', async () => {
-		const next = trigger();
-		const parameters = { triggerOn: 'deleted', ...FIRST };
-		expect(await next(parameters)).toBeNull();
-		expect(await next(parameters)).toBeNull();
 	});
 });

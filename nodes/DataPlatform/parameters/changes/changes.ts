@@ -52,13 +52,6 @@ export const startDate = startTime('startDate', {
 	description: 'A date without a time zone is in the time zone of the workflow',
 });
 
-export const restartFrom = startTime('restartFrom', {
-	label: LABELS.restartFrom,
-	...OPTION_UNLESS_ONLY_DELETIONS,
-	description:
-		'Emit every change since this date once more, then go on as before. Each date counts once: to restart again, enter another one.',
-});
-
 export const overlap = number('overlap', {
 	label: 'Overlap (Seconds)',
 	min: 0,

@@ -218,8 +218,10 @@ class Poll {
 			...found.deleted.map(toDeletedItem),
 		];
 		const parts = omitUndefined({ state, deletions: found.saved });
-		// Store the start once more if n8n dropped it or another execution overwrote it.
-		const begins = known && isStored ? isMissing(known, parts) : this.isStartUnique;
+		// Store the start once more if n8n dropped it or another execution overwrote it; also that of
+		// changes or deletions if the user added them to the events.
+		const isAdded = Object.keys(parts).some((part) => !Object.hasOwn(known ?? {}, part));
+		const begins = known && isStored ? isAdded : this.isStartUnique;
 		const emits = items.length > 0;
 		const mustStore =
 			!emits && (found.mustStore === true || (begins && this.budget.isScheduledTask));
@@ -270,14 +272,6 @@ class Poll {
 		}
 	}
 }
-
-/**
- * True for a state without deletions if they are watched now, because the user added them to the
- * events; the same for changes.
- */
-const isMissing = (known: SavedState, parts: Pick<SavedState, 'state' | 'deletions'>) =>
-	(known.state === undefined && parts.state !== undefined) ||
-	(known.deletions === undefined && parts.deletions !== undefined);
 
 const tooSlow = (budgetMs: number) =>
 	new ServiceError(

@@ -12,7 +12,7 @@ import { choice, flag } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import {
 	fileField,
-	inputFileField,
+	inputDataFieldName,
 	maxFileSizeMiB,
 	skipExisting,
 } from '../../parameters/files/uploads';
@@ -154,7 +154,7 @@ export const upload = itemOperation({
 		target,
 		recordId.with({ show: IF_EXISTING }),
 		fileField,
-		inputFileField,
+		inputDataFieldName,
 		existingFiles,
 		updateOtherFields,
 		columnsToUpdate.with({ show: { ...IF_EXISTING, updateOtherFields: [true] } }),

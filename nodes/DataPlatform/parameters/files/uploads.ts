@@ -42,21 +42,14 @@ export const skipExisting = flag('skipExisting', {
 	description: 'Whether to skip files that the field already has with the same name and size',
 });
 
-const INPUT_FIELD = {
+export const inputDataFieldName = text('inputDataFieldName', {
 	label: 'Input Data Field Name',
 	preset: 'data',
+	typeOptions: { binaryDataProperty: true },
 	// If its expression returned nothing, all files of the item would be used.
 	narrows: true,
 	description:
 		"The name of the input field with the file. Separate several with commas; leave it empty for all of the item's files.",
-};
-
-export const inputDataFieldName = text('inputDataFieldName', INPUT_FIELD);
-
-/** The same, with the editor's list of the files in the input. */
-export const inputFileField = text('inputDataFieldName', {
-	...INPUT_FIELD,
-	typeOptions: { binaryDataProperty: true },
 });
 
 /** What to do for an item without files. */

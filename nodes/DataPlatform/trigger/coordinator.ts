@@ -23,14 +23,8 @@ const MAX_NODES = 1000;
 /** The longest time between two polls that fail. */
 const MAX_HOLD_BACK_MS = 30 * 60_000;
 
-/** A trigger node, and what it watches. */
-export interface WatchingNode {
-	/** Identifies the workflow and the node. */
-	node: string;
-	identity: string;
-}
-
 interface NodeMemory {
+	/** Identifies what is watched. */
 	identity: string;
 	/** The newest state of a poll in this process. */
 	latest?: SavedState;
@@ -51,6 +45,8 @@ interface Failing {
 }
 
 export interface PollTurn {
+	/** The state that the poll continues from; undefined if watching starts now. */
+	known: SavedState | undefined;
 	/** False if another poll took over because this one took too long. */
 	isCurrent(): boolean;
 	/**
@@ -68,34 +64,6 @@ export class PollCoordinator {
 	private readonly failing = new Map<string, Failing>();
 
 	constructor(private readonly graceMs = COMMIT_GRACE_MS) {}
-
-	/**
-	 * The state that a poll continues from.
-	 *
-	 * @param stored this poll's copy of the stored state
-	 * @returns undefined if watching starts now; `'unconfirmed'` while n8n may still store what was
-	 * emitted last, because emitting now could repeat it
-	 */
-	resume(
-		watching: WatchingNode,
-		stored: SavedState | undefined,
-	): SavedState | undefined | 'unconfirmed' {
-		const memory = this.memoryOf(watching);
-		const { latest, unconfirmedSince } = memory;
-		const isBehind = latest !== undefined && (stored?.revision ?? -Infinity) < latest.revision;
-		if (isBehind && unconfirmedSince !== undefined) {
-			if (performance.now() - unconfirmedSince < this.graceMs) return 'unconfirmed';
-			// n8n has dropped the state, so its changes were not emitted. Those before it were.
-			memory.latest = newerOf(stored, memory.before);
-		} else if (stored && stored.revision !== latest?.revision && !isBehind) {
-			// Another process has emitted more.
-			memory.latest = stored;
-		}
-		memory.unconfirmedSince = undefined;
-		// If both have the same revision, this process's own may be ahead: n8n drops the state of a
-		// poll that emits nothing.
-		return memory.latest;
-	}
 
 	/** The last poll of the node failed: the next one need not try again and again. */
 	isFailing(node: string): boolean {
@@ -127,14 +95,31 @@ export class PollCoordinator {
 		return `failure ${polls + 1} in a row, since ${begin} UTC; the next poll asks in ${Math.round(waitMs / 60_000)} minutes`;
 	}
 
-	/** Starts a poll; undefined while another poll of the node is running. */
-	startPoll(watching: WatchingNode, deadline: number): PollTurn | undefined {
-		const memory = this.memoryOf(watching);
+	/**
+	 * Starts a poll.
+	 *
+	 * @param node identifies the workflow and the node
+	 * @param stored this poll's copy of the stored state
+	 * @returns undefined while another poll of the node is running, or n8n may still store what was
+	 * emitted last: emitting now could repeat it
+	 */
+	startPoll(
+		node: string,
+		identity: string,
+		stored: SavedState | undefined,
+		deadline: number,
+	): PollTurn | undefined {
+		const last = this.nodes.get(node);
+		// A node that watches something else than before starts over.
+		const memory: NodeMemory = last?.identity === identity ? last : { identity };
+		setMostRecent(this.nodes, node, memory, MAX_NODES);
 		if (memory.running && Date.now() < memory.running.deadline) return undefined;
+		if (this.isUnconfirmed(memory, stored)) return undefined;
 		const own = { deadline };
 		memory.running = own;
 		const isCurrent = () => memory.running === own;
 		return {
+			known: memory.latest,
 			isCurrent,
 			finish: (saved, mustBeStored) => {
 				memory.before = memory.latest;
@@ -147,10 +132,20 @@ export class PollCoordinator {
 		};
 	}
 
-	/** A node that watches something else than before starts over. */
-	private memoryOf({ node, identity }: WatchingNode): NodeMemory {
-		const known = this.nodes.get(node);
-		const memory = known?.identity === identity ? known : { identity };
-		return setMostRecent(this.nodes, node, memory, MAX_NODES);
+	/** True while n8n may still store what was emitted last; else finds the state to go on from. */
+	private isUnconfirmed(memory: NodeMemory, stored: SavedState | undefined): boolean {
+		const { latest, unconfirmedSince } = memory;
+		const isBehind = latest !== undefined && (stored?.revision ?? -Infinity) < latest.revision;
+		if (isBehind && unconfirmedSince !== undefined) {
+			if (performance.now() - unconfirmedSince < this.graceMs) return true;
+			// n8n has dropped the state, so its changes were not emitted. Those before it were.
+			memory.latest = newerOf(stored, memory.before);
+		} else if (stored && stored.revision !== latest?.revision && !isBehind) {
+			// Another process has emitted more. If both have the same revision, this process's own may be
+			// ahead: n8n drops the state of a poll that emits nothing.
+			memory.latest = stored;
+		}
+		memory.unconfirmedSince = undefined;
+		return false;
 	}
 }

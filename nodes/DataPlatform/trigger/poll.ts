@@ -173,15 +173,12 @@ class Poll {
 	async run(coordinator: PollCoordinator): Promise<PollResult> {
 		const { context, stored, watch } = this;
 		const { identity } = watch;
-		const watching = { node: nodeOf(context), identity };
 		const own = stored?.identity === identity ? stored : undefined;
-		const known = coordinator.resume(watching, own);
-		if (known === 'unconfirmed') return NO_CHANGES;
-		if (!known) requireReadable(context, watch);
-		const turn = coordinator.startPoll(watching, this.budget.deadline);
+		const turn = coordinator.startPoll(nodeOf(context), identity, own, this.budget.deadline);
 		if (!turn) return NO_CHANGES;
 		try {
-			return await this.emitNext(turn, known, own !== undefined);
+			if (!turn.known) requireReadable(context, watch);
+			return await this.emitNext(turn, own !== undefined);
 		} finally {
 			turn.end();
 		}
@@ -199,12 +196,9 @@ class Poll {
 	}
 
 	/** @param isStored whether n8n has a state of this watch */
-	private async emitNext(
-		turn: PollTurn,
-		known: SavedState | undefined,
-		isStored: boolean,
-	): Promise<PollResult> {
+	private async emitNext(turn: PollTurn, isStored: boolean): Promise<PollResult> {
 		const { watch, stored } = this;
+		const { known } = turn;
 		if (!known && this.startFrom === 'now') await requireFields(watch, true);
 		// Changes first: a record that is created in between is then both emitted and watched.
 		const { changes, state } = await this.nextChanges(known);

@@ -30,33 +30,23 @@ interface LocatorLook extends Partial<Parameters<typeof custom>[2]> {
 	id: { displayName?: string; placeholder: string; hint?: string };
 	/** Spaces around the value belong to it. */
 	isExact?: boolean;
-	/** An example URL, and its part before the name: for the editor's error, and as a pattern. */
+	/** An example URL. */
 	url: string;
-	part: [shown: string, pattern: string];
 	addresses: RegExp[];
 }
 
 const locator = <Name extends string>(
 	name: Name,
-	{ search, id, url, part: [part, pattern], addresses: formats, isExact, ...look }: LocatorLook,
+	{ search, id, url, addresses: formats, isExact, ...look }: LocatorLook,
 ) => {
 	const typeOptions = { searchListMethod: search, searchable: true };
-	const regex = `https?://[^/]+/(?:.*[/?&])?${pattern}[^/?#&]+.*`;
-	const errorMessage = `The URL must contain ${part}`;
-	const validation = [{ type: 'regex' as const, properties: { regex, errorMessage } }];
 	const shown = {
 		preset: { mode: 'list', value: '' },
 		...look,
 		modes: [
 			{ displayName: 'From List', name: 'list', type: 'list' as const, typeOptions },
 			{ displayName: 'By ID', name: 'id', type: 'string' as const, ...id },
-			{
-				displayName: 'By URL',
-				name: 'url',
-				type: 'string' as const,
-				placeholder: `e.g. ${url}`,
-				validation,
-			},
+			{ displayName: 'By URL', name: 'url', type: 'string' as const, placeholder: `e.g. ${url}` },
 		],
 	};
 	return custom(name, 'resourceLocator', shown, (value, parameter) =>
@@ -78,7 +68,6 @@ export const application = locator('application', {
 	search: 'searchApplications',
 	id: { placeholder: 'e.g. crm', hint: "The application's internal name or ID" },
 	url: `${PLATFORM}/apps/crm`,
-	part: ['/apps/… or /app/…', `${APPS}/`],
 	addresses: addresses('/apps/(<name>)/tables/<name>', '/apps/(<name>)'),
 });
 
@@ -91,7 +80,6 @@ export const table = locator('table', {
 	search: 'searchTables',
 	id: { placeholder: 'e.g. contacts', hint: "The table's internal name or ID" },
 	url: `${PLATFORM}/apps/crm/tables/contacts`,
-	part: ['/tables/… or /schema/…', `${TABLES}/`],
 	addresses: addresses('/apps/<name>/tables/(<name>)', '/tables/(<name>)'),
 });
 
@@ -159,7 +147,6 @@ const RECORD: LocatorLook = {
 	search: 'searchRecords',
 	id: { placeholder: RECORD_ID_EXAMPLE },
 	url: `${PLATFORM}/apps/crm/tables/contacts/data/5f0c9f0e…`,
-	part: ['/data/… or recordId=…', '(?:data/|recordId=)'],
 	addresses: RECORD_ADDRESSES,
 };
 

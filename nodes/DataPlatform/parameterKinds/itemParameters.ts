@@ -102,8 +102,7 @@ export function parametersOfItems(context: IExecuteFunctions): ReadParameter {
 	};
 	return (path, index, preset, options = {}) => {
 		if (options.rawExpressions) return read(path).stored;
-		const isConverted = Object.keys(options).some((name) => name !== 'skipValidation');
-		const value = isConverted ? NOT_PLAIN : read(path).resolve(index);
+		const value = read(path).resolve(index);
 		if (value !== NOT_PLAIN) return value;
 		return context.getNodeParameter(path, index, preset, options);
 	};

@@ -30,7 +30,6 @@ import { addressOf } from '../parameters/select/table';
 import { KeyedQueue } from '../transport/concurrency';
 import { InputError, ServiceError } from '../transport/errors';
 import { getOwn, membersOf } from '../transport/json';
-import { shortened } from '../transport/messageText';
 import { webhookParameters } from './parameters';
 import { setMostRecent } from '../transport/lru';
 
@@ -228,12 +227,9 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	}
 	const id = recordIdOf(context.getBodyData());
 	if (id === undefined) {
-		const type = String(getOwn(context.getHeaderData() as IDataObject, 'content-type') ?? '');
-		const other = /^(?:application\/json\b.*)?$/i.test(type)
-			? ''
-			: `, not '${shortened(type, 100)}'`;
 		return respond(400, {
-			message: `The body must be a JSON object such as {"recordId": "…"}, and its Content-Type application/json${other}`,
+			message:
+				'The body must be a JSON object such as {"recordId": "…"}, and its Content-Type application/json',
 		});
 	}
 	const responded = respond(200, { received: true });

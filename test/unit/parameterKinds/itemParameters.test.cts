@@ -60,10 +60,3 @@ test('an item that is not there is left to n8n', () => {
 	const { parameter } = nodeWith({ value: '={{ $json.name }}' }, () => 'n8n');
 	expect(parameter('value', 7, undefined)).toBe('n8n');
 });
-
-test.each([
-	[{ skipValidation: true }, 'plain'],
-	[{ ensureType: 'string' as const }, "n8n's value of 0"],
-])('with the options %j', (options, expected) => {
-	expect(nodeWith({ value: 'plain' }, fails).parameter('value', 0, undefined, options)).toBe(expected);
-});

@@ -55,16 +55,11 @@ afterEach(() => {
 	jest.restoreAllMocks();
 });
 
-test.each<[type: string | undefined, ending: string]>([
-	['text/json', "application/json, not 'text/json'"],
-	['application/vnd.api+json; charset=utf-8', "application/json, not 'application/vnd.api+json; charset=utf-8'"],
-	['application/json; charset=utf-8', 'application/json'],
-	[undefined, 'application/json'],
-])('a body that n8n does not read as JSON, %s: the response names the content type', async (type, ending) => {
-	const headers = { authorization: `Bearer ${SECRET}`, ...(type && { 'content-type': type }) };
+test('a body that n8n does not read as JSON: the response says what is needed', async () => {
+	const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'text/json' };
 	const sent: unknown[] = [];
 	await deliver({ headers, body: undefined, onResponse: (...response) => void sent.push(response) });
-	const message = `The body must be a JSON object such as {"recordId": "…"}, and its Content-Type ${ending}`;
+	const message = 'The body must be a JSON object such as {"recordId": "…"}, and its Content-Type application/json';
 	expect(sent).toEqual([[400, { message }]]);
 });
 

@@ -103,22 +103,19 @@ export const flag = <Name extends string>(name: Name, look: EditorLook & { prese
 		throw notAllowed(value, parameter, 'true or false');
 	});
 
-/**
- * What the editor shows for each stored value: its name and, optionally, a description and its name
- * among the actions of n8n's node details.
- */
+/** What the editor shows for each stored value: its name and, optionally, a description. */
 export type Choices<T extends string> = Readonly<
-	Record<T, string | readonly [name: string, description: string, action?: string]>
+	Record<T, string | readonly [name: string, description: string]>
 >;
 
 export const choice = <Name extends string, T extends string>(
 	name: Name,
 	{ choices, ...look }: EditorLook & { choices: Choices<T>; preset: NoInfer<T> },
 ) => {
-	const entries = Object.entries<string | ReadonlyArray<string | undefined>>(choices);
+	const entries = Object.entries<string | readonly string[]>(choices);
 	const options = entries.map(([value, shown]) => {
-		const [title = '', description, action] = [shown].flat();
-		return { name: title, value, ...omitUndefined({ description, action }) };
+		const [title = '', description] = [shown].flat();
+		return { name: title, value, ...omitUndefined({ description }) };
 	});
 	const allowed = `one of ${entries.map(([value]) => `'${value}'`).join(', ')}`;
 	return custom(name, 'options', { ...look, options }, (value, parameter): T => {

@@ -93,12 +93,7 @@ export const triggerOn = choice('triggerOn', {
 	choices: {
 		created: 'Record Created',
 		createdOrUpdated: 'Record Created or Updated',
-		// The action is for n8n's node details, which take the comma out of a name.
-		createdUpdatedOrDeleted: [
-			'Record Created, Updated or Deleted',
-			'All three in one workflow',
-			'On record created, updated or deleted',
-		],
+		createdUpdatedOrDeleted: ['Record Created, Updated or Deleted', 'All three in one workflow'],
 		deleted: 'Record Deleted',
 		updated: 'Record Updated',
 	},

@@ -5,7 +5,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { ReadParameter } from './parameter';
-import { isPlain, isSame, NOT_PLAIN, plainPath, readPlain } from './plainReference';
+import { isPlain, NOT_PLAIN, plainPath, readPlain } from './plainReference';
 import { holdsExpression } from './requireValue';
 
 /** Returns a stored value for an item, or `NOT_PLAIN` if n8n must resolve the whole value. */
@@ -48,7 +48,7 @@ class ItemParameters {
 			const evaluated = this.evaluate(text, index);
 			// n8n confirms each reference once per run. If its value differs, n8n keeps evaluating it.
 			if (isTrusted === undefined && evaluated !== NOT_PLAIN) {
-				this.trusted.set(text, isSame(value, evaluated));
+				this.trusted.set(text, JSON.stringify(value) === JSON.stringify(evaluated));
 			}
 			return evaluated;
 		};

@@ -69,12 +69,3 @@ export function readPlain(json: unknown, path: Path): unknown {
 	}
 	return isPlain(value) ? value : NOT_PLAIN;
 }
-
-/** Compares plain values, part by part. */
-export function isSame(a: unknown, b: unknown): boolean {
-	if (Object.is(a, b)) return true;
-	if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-	const names = Object.keys(a);
-	if (names.length !== Object.keys(b).length) return false;
-	return names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name]));
-}

@@ -242,15 +242,11 @@ export class DeletionWatcher {
 		return { table, query, hasTime: () => this.budget.hasTime() };
 	}
 
-	/** The state that watching starts with. */
-	async begin(): Promise<SavedDeletions> {
-		return { ids: packIds(await readWatchedIds(this.check)), checkedAt: Date.now() };
-	}
-
 	/**
 	 * Checks for deletions if it is time to, and adds the records of emitted changes to those it
 	 * watches.
 	 *
+	 * @param known undefined when watching starts
 	 * @param isBehind whether there is a backlog of changes: they come first
 	 */
 	async next(
@@ -260,7 +256,10 @@ export class DeletionWatcher {
 	): Promise<Found> {
 		const { deletions } = this.watch;
 		if (!deletions) return { deleted: [] };
-		if (!known) return { deleted: [], saved: withChanges(await this.begin(), changes) };
+		if (!known) {
+			const start = { ids: packIds(await readWatchedIds(this.check)), checkedAt: Date.now() };
+			return { deleted: [], saved: withChanges(start, changes) };
+		}
 		const now = Date.now();
 		const isDue = now < known.checkedAt || now - known.checkedAt >= deletions.intervalMs;
 		const room = this.watch.changes.maximum - changes.length;

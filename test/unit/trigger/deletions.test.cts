@@ -499,7 +499,7 @@ test('a check of a table in which nothing changed is two requests; any change ma
 		deletions: { intervalMs: 0, maxShare: 20, maximum: 100 },
 	} as unknown as Watch;
 	const watcher = new DeletionWatcher(watch, { hasTime: () => true });
-	let saved = await watcher.begin();
+	let { saved } = await watcher.next(undefined, [], false);
 	const check = async () => {
 		requests.length = 0;
 		const found = await watcher.next(saved, [], false);
@@ -527,7 +527,7 @@ test('a record that is deleted after its change was read is not watched any more
 		emitsChanges: true,
 	};
 	const watcher = new DeletionWatcher(watch as unknown as Watch, { hasTime: () => true });
-	const known = await watcher.begin();
+	const { saved: known } = await watcher.next(undefined, [], false);
 	remove(table, 'id-1');
 	const changes = ['id-1', 'id-2', 'new'].map((id) => ({ kind: 'updated' as const, record: { id, fields: {} } }));
 	const { deleted, saved } = await watcher.next(known, changes, false);

@@ -24,12 +24,7 @@ import {
 import { EXPRESSION_OF_DATE, LABELS } from '../labels';
 import { createClient } from '../run/createClient';
 import { effortOf, toNodeError } from '../run/ledger';
-import {
-	missingThereIn,
-	startDate,
-	startFrom,
-	startState,
-} from '../parameters/changes/changes';
+import { missingThereIn, startDate, startFrom, startState } from '../parameters/changes/changes';
 import { toProblem } from '../parameters/describeFailure';
 import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/select/fieldNames';
 import { timeout } from '../parameters/requests';
@@ -336,7 +331,8 @@ async function pollWithinBudget(
 			const problem = toProblem(expired.signal.aborted ? tooSlow(budgetMs) : error);
 			const details = stats && effortOf(stats);
 			let { message } = problem;
-			if (setup !== undefined) message += ` (${coordinator.failed(node, setup, limits.holdBackMs)})`;
+			if (setup !== undefined)
+				message += ` (${coordinator.failed(node, setup, limits.holdBackMs)})`;
 			throw toNodeError(context.getNode(), { ...problem, message, details });
 		})
 		.finally(() => ended.abort());

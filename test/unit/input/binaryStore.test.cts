@@ -220,7 +220,9 @@ describe('the fields of an item with files', () => {
 		await expect(fieldsOf('={{ undefined }}', { a: file })).rejects.toThrow(nothing);
 	});
 
-	const PASS_ON = expect.stringMatching(/^Put a node before this one that reads or downloads a file\. The nodes between them must pass it on/);
+	const PASS_ON = expect.stringMatching(
+		/^Put a node before this one that reads or downloads a file\. The nodes between them must pass it on/,
+	);
 	test.each<[string, IBinaryKeyData | undefined, string, string]>([
 		[
 			' , ',

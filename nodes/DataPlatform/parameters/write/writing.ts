@@ -196,9 +196,7 @@ export interface WriteKind {
 	matching?(table: TableDefinition): Matching | undefined;
 }
 
-export type MatchedParameter =
-	| MatchParameter
-	| NameOf<typeof duplicates | typeof skipUnchanged>;
+export type MatchedParameter = MatchParameter | NameOf<typeof duplicates | typeof skipUnchanged>;
 
 /** How an operation writes that looks up records. @throws {InputError} */
 export const writesMatched = (

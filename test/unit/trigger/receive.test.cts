@@ -131,12 +131,6 @@ describe('what counts as emitted', () => {
 		expect(events(await deliver({ ...restarted, workflowId: `${_} again` }))).toBeUndefined();
 	});
 
-	test('whatever n8n has in place of static data', async () => {
-		const staticData = { node: 'damaged' as unknown as IDataObject };
-		expect(events(await deliver({ staticData }))).toEqual(['created']);
-		expect(events(await deliver({ staticData }))).toBeUndefined();
-	});
-
 	test('what another process has stored: a version, a deletion, a record that is back', async () => {
 		const staticData = { node: {} };
 		const other = { staticData, workflowId: 'another process' };

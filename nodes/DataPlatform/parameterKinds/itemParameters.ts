@@ -6,7 +6,6 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { ReadParameter } from './parameter';
 import { isPlain, NOT_PLAIN, plainPath, readPlain } from './plainReference';
-import { holdsExpression } from './requireValue';
 
 /** Returns a stored value for an item, or `NOT_PLAIN` if n8n must resolve the whole value. */
 type Resolve = (index: number) => unknown;
@@ -28,7 +27,7 @@ class ItemParameters {
 		if (typeof stored === 'string' && stored.startsWith('=')) {
 			return this.expression(stored, isMember);
 		}
-		if (!holdsExpression(stored)) return () => stored;
+		if (typeof stored !== 'object' || stored === null) return () => stored;
 		// Lists are in filters and payloads: their requests take longer than what n8n does.
 		if (Array.isArray(stored)) return () => NOT_PLAIN;
 		return this.object(stored as Record<string, unknown>);

@@ -24,19 +24,19 @@ const fails = () => {
 
 test.each<[string, unknown, (text: string, index: number) => unknown, unknown[], number]>([
 	['a stored value', 'plain', fails, ['plain', 'plain', 'plain'], 0],
-	['stored members', { a: [1, null] }, fails, Array(3).fill({ a: [1, null] }), 0],
+	['stored members', { a: { b: null } }, fails, Array(3).fill({ a: { b: null } }), 0],
 	['a reference', '={{ $json.name }}', nameOf, NAMES, 1],
 	['a reference to which n8n gives another value', '={{ $json.name }}', () => 'other', Array(3).fill('other'), 3],
 	['the first value is a date', '={{ $json.name }}', (_, index) => (index === 0 ? new Date(0) : NAMES[index]), [N8N[0], 'Ben', 'Cleo'], 2],
 	['a reference that fails in n8n', '={{ $json.name }}', fails, N8N, 3],
 	['a member that is missing in an item', '={{ $json.tags[0] }}', (_, index) => ['a', undefined, 'x'][index], ['a', undefined, 'x'], 2],
 	['another expression', '={{ $json.name + 1 }}', nameOf, N8N, 0],
-	['a list without expressions', ['a', 2], fails, Array(3).fill(['a', 2]), 0],
-	['a list with an expression', ['={{ $json.name }}', 2], nameOf, N8N, 0],
+	['a list', ['={{ $json.name }}', 2], nameOf, N8N, 0],
+	['a list in an object', { a: [1] }, fails, N8N, 0],
 	['another expression in an object', { a: '={{ $json.name + 1 }}' }, nameOf, NAMES.map((a) => ({ a })), 3],
 	['one that fails in an object', { a: '={{ $json.name + 1 }}' }, fails, N8N, 3],
 	['one that reads its neighbor', { a: '={{ $parameter.value.b }}' }, nameOf, N8N, 0],
-	['a member with a name that objects inherit', JSON.parse('{"__proto__":"={{ $json.name }}"}'), fails, N8N, 0],
+	['a member with a name that objects inherit', JSON.parse('{"__proto__":1}'), fails, N8N, 0],
 	['nothing stored', null, fails, N8N, 0],
 ])('n8n evaluates an expression no oftener than it must: %s', (_, value, evaluate, expected, count) => {
 	const { valuesOf, evaluateExpression } = nodeWith({ value }, evaluate);

@@ -115,6 +115,11 @@ async function* pieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 	if (size > 0) yield piece.subarray(0, size);
 }
 
+const wrongEncoding = (encoding: KnownEncoding) =>
+	new InputError(`The file is not ${ENCODINGS[encoding]}`, {
+		hint: `Choose the file's encoding under '${LABELS.encoding}' in the options, such as ${ENCODINGS['windows-1252']}.`,
+	});
+
 /** @throws {InputError} if the bytes are not text, or another kind of file */
 function encodingOf(head: Uint8Array | undefined, chosen: Encoding): KnownEncoding {
 	const other = OTHER_FILES.find(([mark]) => beginsWith(head, mark));
@@ -173,9 +178,7 @@ async function* decodePieces(
 			// As a stream, also at the end: else some versions of Node.js take Windows-1252 for Latin-1.
 			return decoder.decode(piece, { stream: piece !== undefined });
 		} catch {
-			throw new InputError(`The file is not ${ENCODINGS[encoding]}`, {
-				hint: `Choose the file's encoding under '${LABELS.encoding}' in the options, such as ${ENCODINGS['windows-1252']}.`,
-			});
+			throw wrongEncoding(encoding);
 		}
 	};
 	for await (const piece of source) yield decode(piece);

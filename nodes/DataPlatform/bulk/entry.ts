@@ -7,7 +7,6 @@ export const asPlanned = (entry: Entry): Entry => ({
 	...entry,
 	before: undefined,
 	sent: undefined,
-	json: undefined,
 });
 
 /** An upsert whose record was found is sent as an update of that record. */
@@ -18,9 +17,9 @@ export const modeOf = ({ id }: Pick<Entry, 'id'>, mode: WriteMode): WriteMode =>
 export const sentFields = ({ sent, fields }: Pick<Entry, 'sent' | 'fields'>): FieldValues =>
 	sent ?? fields;
 
-/** The text of an entry in a request. It is computed once, because large batches need it twice. */
+/** The text of an entry in a request. */
 export const toJson = (entry: Entry): string =>
-	(entry.json ??= JSON.stringify({ id: entry.id, fields: sentFields(entry) }));
+	JSON.stringify({ id: entry.id, fields: sentFields(entry) });
 
 /** How many bytes an entry takes in a request's body. */
 export const byteSize = (entry: Entry) => Buffer.byteLength(toJson(entry)) + 1;

@@ -126,8 +126,6 @@ export interface Entry {
 	before?: PlatformRecord | null;
 	/** The values to send, if some of `fields` are stored already. */
 	sent?: FieldValues;
-	/** Its text in the request's `bulk` array, serialized when it is first needed. */
-	json?: string;
 	/** The attempts of unknown result: each may have written it, or may still do so. */
 	attempts?: ServiceError[];
 }

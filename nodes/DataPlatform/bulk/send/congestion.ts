@@ -5,7 +5,6 @@
 import { MAX_PARALLEL } from '../../transport/concurrency';
 import type { ServiceError } from '../../transport/errors';
 import { MIB } from '../../transport/streams';
-import type { BatchLimits } from './batches';
 import { byteSize } from '../entry';
 import type { Task } from '../writeTask';
 import type { Entry } from '../terms';
@@ -20,6 +19,38 @@ const BATCH_BYTES = 4 * MIB;
 const LEAST_AFTER_LOSS = 25;
 
 const PAYLOAD_TOO_LARGE = 413;
+
+interface BatchLimits {
+	records: number;
+	bytes: number;
+}
+
+/**
+ * Takes the next batch from the front of a list. A record larger than the byte limit gets a batch of
+ * its own. No record is in a batch twice: the response would not say which of the two was written.
+ *
+ * @param kindOf the kind of a record; each batch has records of one kind
+ */
+export function takeBatch(
+	records: Entry[],
+	limits: BatchLimits,
+	kindOf: (record: Entry) => unknown,
+): Entry[] {
+	const kind = kindOf(records[0]!);
+	const ids = new Set<string>();
+	let bytes = 0;
+	let count = 0;
+	for (const record of records) {
+		bytes += byteSize(record);
+		const { id } = record;
+		const isTwice = id !== undefined && ids.has(id);
+		const isFull = count === limits.records || bytes > limits.bytes;
+		if (count > 0 && (isFull || isTwice || kindOf(record) !== kind)) break;
+		if (id !== undefined) ids.add(id);
+		count += 1;
+	}
+	return records.splice(0, count);
+}
 
 const half = (size: number) => Math.ceil(size / 2);
 

@@ -15,8 +15,8 @@ import { resolveOutcome, unreadItem } from '../resolve/resolveOutcome';
 import { parseBulkResponse, readReports, type BulkResponse } from './reports';
 import type { Entry, ItemOutcome, Report, Reported, ResolvedEntry } from '../terms';
 
-/** Sends a batch. */
-export interface SendWork {
+/** Sends records, in batches by the limits at that time. */
+interface SendWork {
 	kind: 'send';
 	records: Entry[];
 }
@@ -36,8 +36,6 @@ export interface WorkResult {
 	outcomes: ResolvedEntry[];
 	/** What to do next, in this order. */
 	work: Work[];
-	/** Records to send in new batches, by the limits at that time. */
-	unsent: Entry[];
 	/** Why nothing more can be sent. */
 	stop?: ServiceError;
 	/** The rejection of all records, if it does not say that one of them is the cause. */
@@ -71,11 +69,11 @@ function isDivisible(failure: ServiceError) {
 export const workResult = (parts: Partial<WorkResult>): WorkResult => ({
 	outcomes: [],
 	work: [],
-	unsent: [],
 	...parts,
 });
 
-const send = (records: Entry[]): Work => ({ kind: 'send', records });
+export const sendAll = (records: Entry[]): Work[] =>
+	records.length > 0 ? [{ kind: 'send', records }] : [];
 
 /**
  * Whether an item must be looked up, because its request does not say what became of it. Without an
@@ -140,15 +138,15 @@ function afterRejection(
 		const report: Report = [first!, { as: 'rejected', rejection: failedItem(failure) }];
 		return { ...resolve([report], context), rejection: isNamed ? undefined : failure };
 	}
-	if (failure.status === PAYLOAD_TOO_LARGE) return workResult({ unsent: records });
+	if (failure.status === PAYLOAD_TOO_LARGE) return workResult({ work: sendAll(records) });
 	if (isNamed) {
 		const named = resolve(reports.filter(isRejected), context);
 		const good = reports.filter((report) => !isRejected(report)).map(([entry]) => entry);
-		return good.length > 0 ? { ...named, work: [...named.work, send(good)] } : named;
+		return { ...named, work: [...named.work, ...sendAll(good)] };
 	}
 	// Any of the records may be the cause.
 	const half = Math.ceil(records.length / 2);
-	const work = [send(records.slice(0, half)), send(records.slice(half))];
+	const work = [...sendAll(records.slice(0, half)), ...sendAll(records.slice(half))];
 	return workResult({ work, rejection: failure });
 }
 
@@ -171,7 +169,7 @@ export const responseIn = (result: ApiResponse | ServiceError, size: number): Bu
  * @param places if the response may list the records in another order
  */
 export function afterSend(
-	work: SendWork,
+	sent: Entry[],
 	result: ApiResponse | ServiceError,
 	context: WriteContext,
 	places?: Places,
@@ -179,8 +177,8 @@ export function afterSend(
 	const failure = failureIn(result);
 	const previous =
 		result instanceof ServiceError ? result.rejection && result : result.previousAttempt;
-	const response = responseIn(result, work.records.length);
-	const before = withAttempt(work.records, previous);
+	const response = responseIn(result, sent.length);
+	const before = withAttempt(sent, previous);
 	// A failure may list what was written nevertheless.
 	const isListed = response.data.length > 0;
 	const records = isListed ? withAttempt(before, failure) : before;
@@ -260,26 +258,27 @@ export function afterLookUp(
 			unsent.push({ ...asPlanned(entry), id: undefined, before: null });
 		} else outcomes.push([entry, outcome]);
 	}
-	return workResult({ outcomes, unsent });
+	return workResult({ outcomes, work: sendAll(unsent) });
 }
 
 /**
  * The step after reading what is stored, before anything is sent.
  *
  * @param stored the records of those that were not read before
+ * @returns also the records to send
  */
 export function afterCompare(
 	entries: Entry[],
 	stored: Map<Entry, PlatformRecord[]> | ServiceError,
 	context: WriteContext,
 	isDryRun: boolean,
-): WorkResult {
+): WorkResult & { differing: Entry[] } {
 	if (stored instanceof ServiceError) {
 		const outcomes = entries.map((entry): ResolvedEntry => [entry, stoppedItem(stored)]);
-		return workResult({ outcomes, stop: stored });
+		return { ...workResult({ outcomes, stop: stored }), differing: [] };
 	}
 	const outcomes: ResolvedEntry[] = [];
-	const unsent: Entry[] = [];
+	const differing: Entry[] = [];
 	for (const entry of entries) {
 		const found = stored.get(entry);
 		if (found && found.length > 1 && context.mode === 'upsert') {
@@ -289,7 +288,7 @@ export function afterCompare(
 		const before = found ? (found[0] ?? null) : entry.before;
 		const diff = diffEntry({ ...entry, before }, context, isDryRun);
 		if ('outcome' in diff) outcomes.push([entry, diff]);
-		else unsent.push(diff);
+		else differing.push(diff);
 	}
-	return workResult({ outcomes, unsent });
+	return { ...workResult({ outcomes }), differing };
 }

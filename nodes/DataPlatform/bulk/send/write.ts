@@ -2,19 +2,18 @@
  * Writes records: the scheduler for the queue of work. It decides how large a batch is, how many
  * requests run at once, and when to stop. transitions.ts decides what a response means.
  *
- *     records ─▶ compare ─▶ unsent ─▶ send ─▶ outcome
- *                             ▲       ▲ │ └─▶ rejected: halves ─▶ send
- *                 not written │       └─┘ unclear, or no response
- *                             └─── reconcile ─▶ outcome
+ *     records ─▶ compare all ─▶ send ─▶ outcome
+ *                               ▲  │ └─▶ rejected: halves ─▶ send
+ *                   not written │  └─▶ unclear, or no response
+ *                               └────── reconcile ─▶ outcome
  */
 import { METHODS } from '../../api/records';
 import { MAX_PAGE_SIZE, paths } from '../../api/endpoints';
 import type { DefinedTable, FieldDefinition } from '../../api/types';
 import { isForbidden, ServiceError, serviceErrorOrThrow } from '../../transport/errors';
-import { createPause } from '../../transport/pause';
-import { UnsentRecords } from './batches';
+import { forEachConcurrent } from '../../transport/concurrency';
 import { isAppending, type WriteContext } from '../resolve/compare';
-import { CongestionControl } from './congestion';
+import { CongestionControl, takeBatch } from './congestion';
 import { modeOf, toJson } from '../entry';
 import { keyFields } from '../../fields/keyFields';
 import { withNextStep } from './rejectionHint';
@@ -28,7 +27,7 @@ import {
 	afterSend,
 	giveUp,
 	type ReconcileWork,
-	type SendWork,
+	sendAll,
 	withAttempt,
 	workResult,
 	type WorkResult,
@@ -83,18 +82,11 @@ class BulkWriter {
 	private readonly target: DefinedTable;
 	private readonly task: Task;
 	private readonly session: WriteSession;
-	private readonly unsent: UnsentRecords;
-	private readonly uncompared: Entry[];
-	private nextToCompare = 0;
-	/** Work that follows from finished work. It goes first. */
+	/** What is still to be done, in this order. */
 	private queue: Work[] = [];
 	private readonly underWay = new Set<Promise<void>>();
-	private comparing = 0;
-	private readonly pause = createPause();
-	/** Why no further batch is started. Work that follows from sent batches is still done. */
-	private noNewBatches?: ServiceError;
-	/** Why nothing more is sent at all. */
-	private noMoreRequests?: ServiceError;
+	/** Why nothing more is sent. What may have been written is still looked up. */
+	private stopped?: ServiceError;
 	private readonly keys: FieldDefinition[];
 	private readonly context: WriteContext;
 	/** Whether requests go one at a time, to keep the order of the records. */
@@ -102,35 +94,30 @@ class BulkWriter {
 
 	constructor(
 		{ target, task, session, stopped }: Write,
-		records: Entry[],
 		private readonly onOutcome: OnOutcome,
 	) {
 		const { table } = target;
-		const { mode, matching, skipUnchanged, dryRun, withoutIds } = task;
+		const { mode, matching, withoutIds } = task;
 		this.target = target;
 		this.task = task;
 		this.session = session;
-		this.noMoreRequests = stopped;
-		const isCompared = skipUnchanged || dryRun;
-		const isCreated = !dryRun && mode === 'create';
-		this.isOrdered = isCreated && task.parallelRequests === 0;
+		this.stopped = stopped;
+		this.isOrdered = mode === 'create' && task.parallelRequests === 0;
 		const matchOn = Array.isArray(matching?.on) ? matching.on : undefined;
 		this.keys = keyFields(table, { matchOn });
 		const key = this.keys[0]?.name;
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
 		const isMatched = matchOn !== undefined;
 		this.context = { mode, key, isMatched, withoutIds, fields };
-		const sorted = isCreated ? records : this.inFewBatches(records);
-		this.uncompared = isCompared ? sorted : [];
-		this.unsent = new UnsentRecords(
-			isCompared ? [] : sorted,
-			(record) => `${modeOf(record, mode)} ${this.isSentOnce(record)}`,
-		);
 	}
 
 	/** Whether a request with this record is not repeated if its result is unknown. */
 	private readonly isSentOnce = (record: Entry) =>
 		this.task.mode === 'create' || isAppending(record, this.context.fields.values());
+
+	/** All records of a batch are of one kind. */
+	private readonly kindOf = (record: Entry) =>
+		`${modeOf(record, this.task.mode)} ${this.isSentOnce(record)}`;
 
 	/** The records in an order that needs few batches and look-ups. */
 	private inFewBatches(records: Entry[]): Entry[] {
@@ -142,8 +129,10 @@ class BulkWriter {
 	}
 
 	/** Resolves every record. Returns why it stopped early, if it did. */
-	async run(): Promise<ServiceError | undefined> {
-		const { underWay } = this;
+	async run(records: Entry[]): Promise<ServiceError | undefined> {
+		const { underWay, task } = this;
+		const unsent = task.skipUnchanged || task.dryRun ? await this.compare(records) : records;
+		this.queue = sendAll(this.inFewBatches(unsent));
 		const errors: unknown[] = [];
 		for (;;) {
 			for (let work = this.startNext(); work; work = this.startNext()) {
@@ -153,41 +142,51 @@ class BulkWriter {
 					.then(() => void underWay.delete(one));
 				underWay.add(one);
 			}
-			if (underWay.size === 0) return this.noMoreRequests ?? this.noNewBatches;
+			if (underWay.size === 0) return this.stopped;
 			await Promise.race(underWay);
 			if (errors.length > 0) throw errors[0];
 		}
 	}
 
+	/**
+	 * Compares records with what is stored, unless the look-up for matching has read it.
+	 *
+	 * @returns those to send
+	 */
+	private async compare(records: Entry[]): Promise<Entry[]> {
+		const { task, context, session } = this;
+		const limit = () => Math.min(compareWindows(task), session.congestion.count);
+		const pages: Entry[][] = [];
+		for (let start = 0; start < records.length; start += MAX_PAGE_SIZE) {
+			pages.push(records.slice(start, start + MAX_PAGE_SIZE));
+		}
+		const unsent: Entry[] = [];
+		await forEachConcurrent(pages, limit, async (page) => {
+			if (this.stopped) {
+				unsent.push(...page);
+				return;
+			}
+			const unread = page.filter(({ before }) => before === undefined);
+			const stored = await this.lookUp(unread);
+			const { differing, ...step } = afterCompare(page, stored, context, task.dryRun);
+			unsent.push(...differing);
+			this.apply(step);
+		});
+		return unsent;
+	}
+
 	/** Starts the next work, if there is any now. */
 	private startNext(): Promise<WorkResult> | undefined {
-		const cause = this.noMoreRequests ?? this.noNewBatches;
-		if (cause) this.skipUnsent(cause);
-		const { congestion, rejections } = this.session;
+		if (this.stopped) this.skipUnsent(this.stopped);
+		const { congestion, rejections, writesSingly } = this.session;
 		const isAlone = this.isOrdered || rejections.probe !== undefined;
 		if (this.underWay.size >= (isAlone ? 1 : congestion.count)) return undefined;
-		const work = this.queue.shift() ?? this.nextBatch();
-		if (work) return work.kind === 'send' ? this.send(work) : this.reconcile(work);
-		const window = this.nextToCompareWindow();
-		return window && this.compare(window);
-	}
-
-	private nextBatch(): SendWork | undefined {
-		const { writesSingly, congestion } = this.session;
+		const work = this.queue.shift();
+		if (!work || work.kind === 'reconcile') return work && this.reconcile(work);
 		const limits = { ...congestion.limits, ...(writesSingly && { records: 1 }) };
-		const isComparing = this.comparing > 0 || this.nextToCompare < this.uncompared.length;
-		if (isComparing && this.unsent.count < limits.records) return undefined;
-		const records = this.unsent.takeBatch(limits);
-		return records.length > 0 ? { kind: 'send', records } : undefined;
-	}
-
-	private nextToCompareWindow(): Entry[] | undefined {
-		if (this.nextToCompare >= this.uncompared.length) return undefined;
-		if (this.comparing >= compareWindows(this.task)) return undefined;
-		const start = this.nextToCompare;
-		// One request reads them.
-		this.nextToCompare = Math.min(start + MAX_PAGE_SIZE, this.uncompared.length);
-		return this.uncompared.slice(start, this.nextToCompare);
+		const batch = takeBatch(work.records, limits, this.kindOf);
+		this.queue.unshift(...sendAll(work.records));
+		return this.send(batch);
 	}
 
 	/**
@@ -195,29 +194,10 @@ class BulkWriter {
 	 * looked up.
 	 */
 	private skipUnsent(cause: ServiceError) {
-		const records: Entry[] = [];
-		if (this.noMoreRequests) {
-			const work = this.queue;
-			this.queue = work.filter((piece) => piece.kind === 'reconcile');
-			for (const piece of work) if (piece.kind === 'send') records.push(...piece.records);
-		}
-		for (const record of this.unsent.takeAll()) records.push(record);
-		for (const record of this.uncompared.slice(this.nextToCompare)) records.push(record);
-		this.nextToCompare = this.uncompared.length;
+		const work = this.queue;
+		this.queue = work.filter(({ kind }) => kind === 'reconcile');
+		const records = work.flatMap((piece) => (piece.kind === 'send' ? piece.records : []));
 		if (records.length > 0) this.apply(giveUp(records, notSentItem(cause), this.context));
-	}
-
-	/** Compares entries with what is stored, unless the look-up for matching has read it. */
-	private async compare(entries: Entry[]): Promise<WorkResult> {
-		this.comparing += 1;
-		const unread = entries.filter(({ before }) => before === undefined);
-		// Without a request, window would follow window at once.
-		if (unread.length === 0) await this.pause();
-		const stored = unread.length > 0 ? await this.lookUp(unread) : new Map<Entry, never>();
-		this.comparing -= 1;
-		const { unsent, ...step } = afterCompare(entries, stored, this.context, this.task.dryRun);
-		this.unsent.add(unsent);
-		return { ...step, unsent: [] };
 	}
 
 	/** The records as they are stored now, or why they can't be read. */
@@ -257,12 +237,10 @@ class BulkWriter {
 		);
 	}
 
-	private async send(work: SendWork): Promise<WorkResult> {
-		const { records } = work;
+	private async send(records: Entry[]): Promise<WorkResult> {
 		const { session } = this;
 		const { congestion, rejections } = session;
 		const isSingle = session.writesSingly;
-		if (isSingle && records.length > 1) return workResult({ unsent: records });
 		const mode = modeOf(records[0]!, this.task.mode);
 		let isFirstAttempt = true;
 		const response = await this.target.client.tryRequest({
@@ -282,7 +260,7 @@ class BulkWriter {
 		}
 		const result = isSingle ? asBulk(records[0]!, response) : response;
 		const places = isSingle ? undefined : await placesIn(this.target, records, result, mode);
-		const step = afterSend(work, result, this.context, places);
+		const step = afterSend(records, result, this.context, places);
 		if (isSingle) step.outcomes = step.outcomes.map(asSingle);
 		if (!(result instanceof ServiceError && result.delivery === 'ambiguous')) {
 			session.unknownInARow = 0;
@@ -302,7 +280,7 @@ class BulkWriter {
 		session.writesSingly = true;
 		session.congestion.restart();
 		target.client.notices.add(NO_BULK_NOTICE);
-		return workResult({ unsent: records });
+		return workResult({ work: sendAll(records) });
 	}
 
 	private bulkRequest(records: Entry[]) {
@@ -323,17 +301,15 @@ class BulkWriter {
 	/** Takes one record out of its batch, to be sent next, if all are rejected in the same way. */
 	private addProbe() {
 		const { probe } = this.session.rejections;
-		const batches = this.queue.flatMap((piece) => (piece.kind === 'send' ? [piece.records] : []));
-		// The next one goes first in any case.
-		if (!probe || (probe === 'first' && batches.length === 0)) return;
-		if (probe === 'any') batches.push(this.unsent.all);
-		const total = batches.reduce((sum, { length }) => sum + length, 0);
+		if (!probe) return;
+		const lists = this.queue.flatMap((piece) => (piece.kind === 'send' ? [piece.records] : []));
+		const total = lists.reduce((sum, { length }) => sum + length, 0);
 		let position = probe === 'any' ? Math.floor(Math.random() * total) : 0;
-		const batch = batches.find(({ length }) => (position -= length) < 0);
-		if (!batch) return;
-		const records = batch.splice(position + batch.length, 1);
+		const records = lists.find(({ length }) => (position -= length) < 0);
+		if (!records) return;
+		const [record] = records.splice(position + records.length, 1);
 		this.queue = this.queue.filter((piece) => piece.kind !== 'send' || piece.records.length > 0);
-		this.queue.unshift({ kind: 'send', records });
+		this.queue.unshift(...sendAll([record!]));
 	}
 
 	private isFailure(outcome: ItemOutcome) {
@@ -346,10 +322,11 @@ class BulkWriter {
 		return !isSuccess(outcome) && !isExpected;
 	}
 
-	private apply({ outcomes, work, unsent, stop }: WorkResult) {
-		const { returnsPrevious } = this.task;
+	private apply({ outcomes, work, stop }: WorkResult) {
+		const { returnsPrevious, stopAtFailure } = this.task;
+		this.stopped ??= stop;
 		for (const [record, outcome] of outcomes) {
-			if (this.isFailure(outcome) && this.task.stopAtFailure) this.noNewBatches ??= afterFailure();
+			if (stopAtFailure && this.isFailure(outcome)) this.stopped ??= afterFailure();
 			const item = withNextStep(outcome, record.fields, this.context);
 			const { before, fields } = record;
 			const isKnown = returnsPrevious && before && MAY_BE_CHANGED.has(outcome.outcome);
@@ -358,8 +335,6 @@ class BulkWriter {
 		}
 		this.queue.unshift(...work);
 		this.addProbe();
-		if (unsent.length > 0) this.unsent.putBack(unsent);
-		this.noMoreRequests ??= stop;
 	}
 }
 
@@ -371,5 +346,5 @@ class BulkWriter {
  */
 export async function writeMany(write: Write, records: Entry[], onOutcome: OnOutcome) {
 	if (records.length === 0) return undefined;
-	return await new BulkWriter(write, records, onOutcome).run();
+	return await new BulkWriter(write, onOutcome).run(records);
 }

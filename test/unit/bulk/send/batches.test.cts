@@ -1,5 +1,5 @@
 /** How unsent records are divided into batches: how many, how large, in which order. */
-import { UnsentRecords, type BatchLimits } from '../../../../nodes/DataPlatform/bulk/send/batches.ts';
+import { takeBatch } from '../../../../nodes/DataPlatform/bulk/send/congestion.ts';
 import { byteSize, toJson } from '../../../../nodes/DataPlatform/bulk/entry.ts';
 import { sendableOf } from '../../fixtures.cts';
 import type { Entry } from '../../../../nodes/DataPlatform/bulk/terms.ts';
@@ -8,18 +8,16 @@ const recordsOf = (count: number, size = 10) =>
 	Array.from({ length: count }, (_, index) => sendableOf({ index, fields: { a: 'x'.repeat(size) } }));
 
 /** Limits of a batch: so many records, of any size if no bytes are given. */
-const upTo = (records: number, bytes: number = Number.MAX_SAFE_INTEGER): BatchLimits => ({ records, bytes });
+const upTo = (records: number, bytes: number = Number.MAX_SAFE_INTEGER) => ({ records, bytes });
 
 /** All batches, as the indexes of their records. */
-function batchesOf(records: Entry[], limits: BatchLimits, kindOf = (_: Entry) => true) {
-	const unsent = new UnsentRecords(records, kindOf);
+function batchesOf(records: Entry[], limits: ReturnType<typeof upTo>, kindOf = (_: Entry) => true) {
+	const unsent = [...records];
 	const batches: number[][] = [];
-	for (let batch = unsent.takeBatch(limits); batch.length > 0; batch = unsent.takeBatch(limits)) {
-		batches.push(batch.map(({ index }) => index));
-	}
+	while (unsent.length > 0) batches.push(takeBatch(unsent, limits, kindOf).map(({ index }) => index));
 	return batches;
 }
-const sizesOf = (records: Entry[], limits: BatchLimits) => batchesOf(records, limits).map(({ length }) => length);
+const sizesOf = (records: Entry[], limits: ReturnType<typeof upTo>) => batchesOf(records, limits).map(({ length }) => length);
 
 test.each<[count: number, sizes: number[]]>([
 	[250, [100, 100, 50]],
@@ -60,27 +58,6 @@ test('batches keep the order of the records', () => {
 test('entries with the same record ID are sent in different batches, those without an ID together', () => {
 	const records = ['a', 'b', 'a', undefined, undefined].map((id, index) => sendableOf({ index, id }));
 	expect(batchesOf(records, upTo(9)).map(String)).toEqual(['0,1', '2,3,4']);
-});
-
-test('records that were put back are sent first, those that were added last', () => {
-	const [a, b, c, d, e] = recordsOf(5) as [Entry, Entry, Entry, Entry, Entry];
-	const unsent = new UnsentRecords([c], () => true);
-	unsent.add([d]);
-	unsent.add([e]);
-	unsent.putBack([a, b]);
-	expect(unsent.count).toBe(5);
-	expect(unsent.takeBatch(upTo(2))).toEqual([a, b]);
-	expect(unsent.count).toBe(3);
-	expect(unsent.takeAll()).toEqual([c, d, e]);
-	expect(unsent.count).toBe(0);
-});
-
-test('a record that is put back after its batch was taken is sent once more, before those still waiting', () => {
-	const three = recordsOf(3);
-	const unsent = new UnsentRecords(three, () => true);
-	unsent.putBack(unsent.takeBatch(upTo(2)).slice(1));
-	expect(unsent.count).toBe(2);
-	expect(unsent.takeBatch(upTo(9))).toEqual(three.slice(1));
 });
 
 test('the JSON of an entry has an ID only if there is one, and the fields that are to be sent', () => {

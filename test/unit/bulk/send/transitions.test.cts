@@ -29,7 +29,7 @@ const describeEntries = (entries: readonly Entry[]) =>
 	entries.map(({ key, attempts = [] }) => `${key}${'+'.repeat(attempts.length)}`).join('');
 
 /** A step in words, such as `updated a; send bc`. */
-function describeStep({ outcomes, work, unsent, stop }: WorkResult): string {
+function describeStep({ outcomes, work, stop }: WorkResult): string {
 	const byOutcome = Map.groupBy(outcomes, ([, { outcome, notAttempted }]) => (notAttempted ? 'not sent' : outcome));
 	const byReport = work.flatMap((piece) =>
 		piece.kind === 'send'
@@ -41,7 +41,6 @@ function describeStep({ outcomes, work, unsent, stop }: WorkResult): string {
 	return [
 		...[...byOutcome].map(([outcome, items]) => `${outcome} ${describeEntries(items.map(([entry]) => entry))}`),
 		...byReport,
-		...(unsent.length > 0 ? [`anew ${describeEntries(unsent)}`] : []),
 		...(stop ? [`stop: ${stop.message}`] : []),
 	].join('; ');
 }
@@ -112,14 +111,14 @@ const ENDINGS: Record<string, Row[]> = {
 		['may be written', 'a+b+', rejects(422, 1), 'look up b+, rejected; send a+'],
 	],
 	tooLarge: [
-		['goes into smaller batches', 'ab+', rejects(413), 'anew ab+'],
-		['even if one is named', 'ab', rejects(413, 1), 'anew ab'],
-		['after a lost attempt', 'ab', late(rejects(413)), 'anew a+b+'],
+		['goes into smaller batches', 'ab+', rejects(413), 'send ab+'],
+		['even if one is named', 'ab', rejects(413, 1), 'send ab'],
+		['after a lost attempt', 'ab', late(rejects(413)), 'send a+b+'],
 	],
 };
 
 const send = (records: Entry[], result: ApiResponse | ServiceError, mode: WriteMode = 'update') =>
-	afterSend({ kind: 'send', records }, result, context(mode));
+	afterSend(records, result, context(mode));
 
 describe.each(Object.entries(ENDINGS))('a batch of updates: %s', (_ending, rows) => {
 	test.each(rows)('%s: %s', (_, sent, result, follows) => {
@@ -184,13 +183,13 @@ describe('after a look-up', () => {
 	const fewer = { message: 'fewer' };
 	const stored = (code: string) => [storedOf({ id: 'a', fields: { code } })];
 	test.each<[string, WriteMode, Reported, found: PlatformRecord[], follows: string]>([
-		['others are named', 'update', unclear(true, fewer), stored('x'), 'anew a'],
+		['others are named', 'update', unclear(true, fewer), stored('x'), 'send a'],
 		['others are named, and it is there', 'update', unclear(true, fewer), stored('a'), 'written a'],
 		['others are named, and no reason', 'update', unclear(true), stored('x'), 'unknown a'],
 		['none is named', 'update', unclear(false, fewer), stored('x'), 'failed a'],
 		['it was rejected', 'update', { as: 'rejected', rejection: { outcome: 'failed' } }, [], 'failed a'],
 		['it is gone', 'update', { as: 'lost' }, [], 'notFound a'],
-		['it is gone: it is upserted', 'upsert', { as: 'lost' }, [], 'anew a'],
+		['it is gone: it is upserted', 'upsert', { as: 'lost' }, [], 'send a'],
 	])('if %s: %s', (_, mode, report, found, follows) => {
 		const [entry] = entriesOf('a') as [Entry];
 		const step = afterLookUp({ reports: [[entry, report]], unread: 0 }, new Map([[entry, found]]), context(mode));
@@ -201,11 +200,11 @@ describe('after a look-up', () => {
 		['upsert', 'omitted', 'x', 0, 'inserted a; failed b'],
 		['upsert', 'omitted', 'y', 0, 'unchanged a; unknown b'],
 		['upsert', 'omitted', '', 0, 'unknown ab'],
-		['upsert', 'unclear', 'x', 0, 'inserted a; anew b'],
+		['upsert', 'unclear', 'x', 0, 'inserted a; send b'],
 		['upsert', 'unclear', 'y', 0, 'written a; unknown b'],
-		['create', 'unclear', 'x', 0, 'inserted a; anew b'],
+		['create', 'unclear', 'x', 0, 'inserted a; send b'],
 		['create', 'unclear', '', 0, 'unknown ab'],
-		['create', 'unclear', '', 1, 'anew ab'],
+		['create', 'unclear', '', 1, 'send ab'],
 		['update', 'unclear', 'y', 0, 'written a; notFound b'],
 	])('%s: if x is listed, a %s and found as %s, b missing, %s have no key: %s', (mode, as, id, unread, follows) => {
 		const listed = new Map([['x', { record: { id: 'x' }, isNew: true }]]);
@@ -226,10 +225,10 @@ describe('after a look-up', () => {
 	test('a record that was deleted since is upserted whole, by its key', () => {
 		const fields = { code: 'a', n: 1 };
 		const before = storedOf({ id: 'a' });
-		const entry = { ...entriesOf('a+')[0]!, fields, sent: { n: 1 }, json: '{}', before };
+		const entry = { ...entriesOf('a+')[0]!, fields, sent: { n: 1 }, before };
 		const report: Reported = { as: 'omitted', listed: new Map() };
-		const { unsent } = afterLookUp({ reports: [[entry, report]], unread: 0 }, new Map([[entry, []]]), context('upsert'));
-		expect(unsent).toEqual([{ index: 0, id: undefined, key: 'a', fields, before: null, attempts: [lost] }]);
+		const { work } = afterLookUp({ reports: [[entry, report]], unread: 0 }, new Map([[entry, []]]), context('upsert'));
+		expect(work).toEqual([{ kind: 'send', records: [{ index: 0, id: undefined, key: 'a', fields, before: null, attempts: [lost] }] }]);
 	});
 });
 
@@ -242,7 +241,7 @@ test.each<[what: string, mode: WriteMode, sent: string, result: ApiResponse, fol
 ])('if nobody asks for IDs, nothing that was counted is looked up only for them: %s', (_, mode, sent, result, follows) => {
 	const withId = mode === 'update';
 	const records = entriesOf(sent).map((entry) => (withId ? entry : { ...entry, id: undefined }));
-	const step = (withoutIds: boolean) => describeStep(afterSend({ kind: 'send', records }, result, { ...context(mode), withoutIds }));
+	const step = (withoutIds: boolean) => describeStep(afterSend(records, result, { ...context(mode), withoutIds }));
 	expect([step(true), step(false)]).toEqual([follows, expect.stringMatching(/^look up ab/)]);
 });
 
@@ -262,8 +261,8 @@ describe('after records were compared', () => {
 				[c, []],
 			]),
 		);
-		expect(describeStep(step)).toBe('unchanged a; notFound c; anew b');
-		expect(step.unsent).toMatchObject([{ before: other[0], sent: { code: 'b' } }]);
+		expect(describeStep(step)).toBe('unchanged a; notFound c');
+		expect(step.differing).toMatchObject([{ before: other[0], sent: { code: 'b' } }]);
 	});
 
 	test('those that were read before count as they were', () => {
@@ -288,7 +287,7 @@ test.each([
 	['is there nevertheless', [storedOf({ id: 'a', fields: { code: 'old' } })], 'failed a'],
 ])('a record that its own request does not find, and that %s', (_, found, follows) => {
 	const [entry] = entriesOf('a');
-	const step = afterSend({ kind: 'send', records: [entry!] }, asBulk(entry!, rejects(404)) as ApiResponse, context('update'));
+	const step = afterSend([entry!], asBulk(entry!, rejects(404)) as ApiResponse, context('update'));
 	expect(describeStep(step)).toBe('look up a, unclear');
 	const { reports, unread } = step.work[0] as ReconcileWork;
 	expect(describeStep(afterLookUp({ reports, unread }, new Map([[entry!, found]]), context('update')))).toBe(follows);

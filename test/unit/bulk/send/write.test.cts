@@ -1,7 +1,7 @@
 /** When the scheduler sends what: batches, requests at once, stopping, cancellation. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { writeMany } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
-import { entriesOf, isWrite, nothingFound, records, TIME, writeRecords, writeTo, writtenData } from '../../bulkWrites.cts';
+import { entriesOf, isWrite, nothingFound, records, TIME, writeRecords, writeTo, written, writtenData } from '../../bulkWrites.cts';
 import { httpResponse, pageResponse, fakePlatform, networkError, type Serve } from '../../stubPlatform.cts';
 
 const keysOf = (options: IHttpRequestOptions) => entriesOf(options).map(({ fields }) => fields.email);
@@ -79,11 +79,11 @@ describe('a failure', () => {
 		expect(messages[8]).toBe('Not sent, the run stopped before: an earlier item did not succeed');
 	});
 
-	test('does not keep the rest of a divided batch from being written', async () => {
+	test('also keeps the rest of a divided batch from being sent', async () => {
 		const serve: Serve = (request) => (keysOf(request).includes('k0') ? status(400) : inserted(request));
 		const { outcomes, batches } = await write({ count: 6, serve, options: { batchSize: 4, parallelRequests: 1, stopAtFailure: true } });
-		expect(batches).toEqual([4, 2, 1, 1, 2]);
-		expect(outcomes).toEqual(['failed', ...times(3, 'inserted'), ...times(2, 'not sent')]);
+		expect(batches).toEqual([4, 2, 1]);
+		expect(outcomes).toEqual(['failed', ...times(5, 'not sent')]);
 	});
 
 	test('does not end a run that is to go on', async () => {
@@ -262,14 +262,17 @@ describe('comparing first', () => {
 		expect(batches).toEqual([1000, 500]);
 	});
 
-	test('sending begins before all is read', async () => {
-		const kinds: boolean[] = [];
+	test('new and changed records, in turn, take a request for each kind', async () => {
 		const serve: Serve = (request) => {
-			kinds.push(isWrite(request));
-			return isWrite(request) ? inserted(request) : nothingFound();
+			if (isWrite(request)) return written(request);
+			const stored = records(1000).filter(({ index }) => index % 2 === 0);
+			return pageResponse(
+				request,
+				stored.map(({ key }) => ({ id: `id-${key}`, created: TIME, modified: TIME, ver: 0, fields: { email: key, surname: 'Old' } })),
+			);
 		};
-		await write({ count: 20_000, serve, options });
-		expect(kinds.indexOf(true)).toBeLessThan(kinds.lastIndexOf(false));
+		const { batches } = await write({ count: 1000, serve, options });
+		expect(batches).toEqual([500, 500]);
 	});
 
 	test('if a read fails, nothing is sent of what was not compared', async () => {

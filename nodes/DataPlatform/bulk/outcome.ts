@@ -11,46 +11,37 @@ import type { ErrorEntry } from '../transport/errorEntries';
 import { problemOf, ServiceError } from '../transport/errors';
 import type { Entry, ItemOutcome, Outcome, PlanOptions, WriteMode } from './terms';
 
-interface OutcomeKind {
-	/** Whether the record is as the item wants it. The other outcomes are errors. */
-	isSuccess: boolean;
-	/** Whether it is about a stored record that no item means. */
-	isRemoval?: boolean;
-	/** How summaries and messages call it. */
-	text: string;
-}
-
-/** What every place that counts, words or sorts outcomes needs to know of each. */
-export const OUTCOMES: Readonly<Record<Outcome, OutcomeKind>> = {
-	inserted: { isSuccess: true, text: 'inserted' },
-	updated: { isSuccess: true, text: 'updated' },
-	unchanged: { isSuccess: true, text: 'unchanged' },
-	written: { isSuccess: true, text: 'written' },
-	found: { isSuccess: true, text: 'found' },
-	skipped: { isSuccess: true, text: 'skipped' },
-	deleted: { isSuccess: true, isRemoval: true, text: 'deleted' },
-	marked: { isSuccess: true, isRemoval: true, text: 'marked' },
-	notFound: { isSuccess: false, text: 'not found' },
-	failed: { isSuccess: false, text: 'failed' },
-	unknown: { isSuccess: false, text: 'unknown' },
+/**
+ * All outcomes, in the order of summaries: the record is as the item wants it, or it is a stored one
+ * that no item means, or it is an error.
+ */
+export const OUTCOMES: Readonly<Record<Outcome, 'success' | 'removal' | 'failure'>> = {
+	inserted: 'success',
+	updated: 'success',
+	unchanged: 'success',
+	written: 'success',
+	found: 'success',
+	skipped: 'success',
+	deleted: 'removal',
+	marked: 'removal',
+	notFound: 'failure',
+	failed: 'failure',
+	unknown: 'failure',
 };
 
-/** In the order of summaries. */
 export const OUTCOME_NAMES = Object.keys(OUTCOMES) as Outcome[];
 
 /** How summaries and messages call an outcome. */
-export const outcomeText = (outcome: Outcome) => OUTCOMES[outcome].text;
+export const outcomeText = (outcome: Outcome) => (outcome === 'notFound' ? 'not found' : outcome);
 
 /** Counts by outcome, all 0. @param withRemovals whether records are removed as well */
-export const noCounts = (withRemovals: boolean) =>
-	Object.fromEntries(
-		OUTCOME_NAMES.filter((name) => withRemovals || !OUTCOMES[name].isRemoval).map((name) => [
-			name,
-			0,
-		]),
-	) as Record<Outcome, number>;
+export const noCounts = (withRemovals: boolean) => {
+	const names = OUTCOME_NAMES.filter((name) => withRemovals || OUTCOMES[name] !== 'removal');
+	return Object.fromEntries(names.map((name) => [name, 0])) as Record<Outcome, number>;
+};
 
-export const isSuccess = ({ outcome }: Pick<ItemOutcome, 'outcome'>) => OUTCOMES[outcome].isSuccess;
+export const isSuccess = ({ outcome }: Pick<ItemOutcome, 'outcome'>) =>
+	OUTCOMES[outcome] !== 'failure';
 
 /** What to do about a rejection that names no field. */
 export const NAMES_NO_FIELD = 'See what the message asks for, then run it again.';
@@ -87,6 +78,13 @@ export const notSentItem = (cause: ServiceError): ItemOutcome => ({
 	...stoppedItem(cause),
 	message: `Not sent, the run stopped before: ${cause.message}`,
 	notAttempted: true,
+});
+
+export const notFoundItem = (id: string | undefined): ItemOutcome => ({
+	outcome: 'notFound',
+	id,
+	message: `The table has no record with the ID '${id}'`,
+	hint: `Check the ID; the record may have been deleted. If you meant to match by something else, such as an e-mail address, set '${LABELS.matchOn}' to 'Import Key' or 'Other Fields'.`,
 });
 
 /** How many matching records an error names. */

@@ -10,7 +10,7 @@ import { texts } from '../../fields/types/text';
 import { holdsValue } from '../../fields/values';
 import { getOwn } from '../../transport/json';
 import { asPlanned } from '../entry';
-import { quoted, severalMatch } from '../outcome';
+import { notFoundItem, quoted, severalMatch } from '../outcome';
 import type { FieldRules, MatchRules } from '../writeTask';
 import type { Entry, ItemOutcome, ResolvedEntry } from '../terms';
 import { LABELS } from '../../labels';
@@ -18,14 +18,10 @@ import { LABELS } from '../../labels';
 /** As many records may always change, or be new: a share of a few is easily exceeded. */
 export const ALWAYS_ALLOWED = 10;
 
-const nothingMatches = ({ id, key }: Entry): ItemOutcome => ({
+const nothingMatches = (key: string): ItemOutcome => ({
 	outcome: 'notFound',
+	message: `No record matches ${quoted(key)}`,
 	hint: `Check the value. '${LABELS.ifMissing}' in the options says what to do with items that have no record.`,
-	id,
-	message:
-		id === undefined
-			? `No record matches ${quoted(key!)}`
-			: `The table has no record with the ID '${id}'`,
 });
 
 /** The outcome of an item whose record was deleted after it was matched. */
@@ -61,9 +57,11 @@ export function decide(
 		const [match] = found;
 		if (!match && ifMissing === 'create') {
 			creates.push({ ...asPlanned(entry), id: undefined, before: null });
+		} else if (!match && ifMissing === 'skip') {
+			outcomes.push([entry, { outcome: 'skipped', id: entry.id }]);
 		} else if (!match) {
-			const skipped = { outcome: 'skipped', id: entry.id } as const;
-			outcomes.push([entry, ifMissing === 'skip' ? skipped : nothingMatches(entry)]);
+			const isById = entry.id !== undefined;
+			outcomes.push([entry, isById ? notFoundItem(entry.id) : nothingMatches(entry.key!)]);
 		} else if (found.length > 1 && multipleMatches === 'error') {
 			outcomes.push([entry, severalMatch(entry, found)]);
 		} else if (ifFound === 'skip') {

@@ -1,4 +1,7 @@
-/** Compares what was sent with what is stored. Pure. */
+/**
+ * Compares values to send, or that were sent, with what is stored: to write only the differences, for
+ * a dry run, and to find out what became of a write. Pure.
+ */
 import type {
 	FieldDefinition,
 	FieldValues,
@@ -10,7 +13,8 @@ import { isWritable } from '../../fields';
 import { appendedFields, holdsValue } from '../../fields/values';
 import { getOwn, isObject } from '../../transport/json';
 import { modeOf, sentFields } from '../entry';
-import type { Entry, WriteMode } from '../terms';
+import { notFoundItem } from '../outcome';
+import type { Entry, ItemOutcome, WriteMode } from '../terms';
 
 /** What must be known about a table to compare its records. */
 export interface WriteContext {
@@ -73,7 +77,7 @@ function asAdded(
  * The fields that are written, each with its value, and whether the stored record holds it;
  * undefined if that can't be seen.
  */
-export function compareFields(
+function compareFields(
 	sent: FieldValues,
 	{ id, before }: Pick<Entry, 'id' | 'before'>,
 	stored: PlatformRecord,
@@ -102,6 +106,57 @@ export function firstDifference(entry: Entry, stored: PlatformRecord, context: W
 		compared.find(({ isHeld }) => isHeld === false) ??
 		compared.find(({ isHeld }) => isHeld === undefined)
 	);
+}
+
+/** The fields that a write changes, with their values before and after. */
+export function changesOf(fields: FieldValues, before: PlatformRecord, context: WriteContext) {
+	const compared = compareFields(fields, {}, before, context);
+	// Any value is written unless proven equal.
+	const changed = compared.filter(({ isHeld }) => isHeld !== true);
+	const stored = changed.map(({ name }) => [name, getOwn(before.fields, name) ?? null]);
+	return {
+		previous: Object.fromEntries(stored) as FieldValues,
+		after: Object.fromEntries(changed.map(({ name, value }) => [name, value])),
+	};
+}
+
+/**
+ * Compares an entry with the record that is stored, `before`.
+ *
+ * @returns what is left to send, or the outcome if nothing is
+ */
+export function diffEntry(
+	entry: Entry,
+	context: WriteContext,
+	isDryRun: boolean,
+): Entry | ItemOutcome {
+	const { mode } = context;
+	const { before, fields } = entry;
+	// Only a dry run checks for an existing key before creating. Otherwise, the service decides.
+	if (mode === 'create' && (before || entry.sharedKey?.isFirst === false)) {
+		return duplicateKeyOutcome(entry);
+	}
+	if (!before) {
+		if (mode === 'update' || mode === 'replace') return notFoundItem(entry.id);
+		return isDryRun ? { outcome: 'inserted', after: fields } : { ...entry, before: null };
+	}
+	const { id, created, modified, ver } = before;
+	const { previous, after } = changesOf(fields, before, context);
+	if (Object.keys(after).length === 0) return { outcome: 'unchanged', id, created, modified, ver };
+	if (isDryRun) return { outcome: 'updated', id, before: previous, after };
+	// A full update clears the fields that it omits, so all are sent.
+	return mode === 'replace' ? entry : { ...entry, id, before, sent: after };
+}
+
+function duplicateKeyOutcome({ key, sharedKey, before }: Entry): ItemOutcome {
+	const name = `'${key ?? sharedKey?.text}'`;
+	const why = before ? 'A record with the' : 'A previous item has the same';
+	return {
+		outcome: 'unknown',
+		id: before?.id,
+		message: `${why} import key ${name}${before ? ' already exists' : ''}: the platform would create a second record, or reject it`,
+		hint: "Use 'Create or Update' to update it.",
+	};
 }
 
 /** An unknown time equals no other. */

@@ -10,9 +10,8 @@ import type { ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import { firstDifference, isAppending, isSameVersion, type WriteContext } from './compare';
 import { modeOf } from '../entry';
-import { unknownItem } from '../outcome';
+import { notFoundItem, unknownItem } from '../outcome';
 import type { Entry, ItemOutcome, Listed, Reported } from '../terms';
-import { LABELS } from '../../labels';
 
 /** The facts that decide an item's outcome. */
 export interface Situation {
@@ -79,13 +78,6 @@ const rejectedRecord: Verdict = (evidence) => ({
 	...rejected(evidence),
 	id: evidence.stored!.id,
 	message: `${rejected(evidence).message!}; ${heldValue(evidence)}`,
-});
-
-export const notFoundItem = (id: string | undefined): ItemOutcome => ({
-	outcome: 'notFound',
-	id,
-	message: `The table has no record with the ID '${id}'`,
-	hint: `Check the ID; the record may have been deleted. If you meant to match by something else, such as an e-mail address, set '${LABELS.matchOn}' to 'Import Key' or 'Other Fields'.`,
 });
 
 const notFound: Verdict = ({ entry }) => notFoundItem(entry.id);

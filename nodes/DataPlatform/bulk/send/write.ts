@@ -12,14 +12,13 @@ import { MAX_PAGE_SIZE, paths } from '../../api/endpoints';
 import type { DefinedTable, FieldDefinition } from '../../api/types';
 import { isForbidden, ServiceError, serviceErrorOrThrow } from '../../transport/errors';
 import { forEachConcurrent } from '../../transport/concurrency';
-import { isAppending, type WriteContext } from '../resolve/compare';
+import { changesOf, isAppending, type WriteContext } from '../resolve/compare';
 import { CongestionControl, takeBatch } from './congestion';
 import { modeOf, toJson } from '../entry';
 import { keyFields } from '../../fields/keyFields';
 import { withNextStep } from './rejectionHint';
 import { afterFailure, isSuccess, notSentItem } from '../outcome';
 import { placesIn } from './order';
-import { changesOf } from '../resolve/diff';
 import { lookUp } from '../resolve/lookup';
 import {
 	afterCompare,

@@ -1,5 +1,5 @@
 /** What a record would change, compared with what is stored. */
-import { diffEntry } from '../../../../nodes/DataPlatform/bulk/resolve/diff.ts';
+import { diffEntry } from '../../../../nodes/DataPlatform/bulk/resolve/compare.ts';
 import { toJson } from '../../../../nodes/DataPlatform/bulk/entry.ts';
 import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import { storedOf } from '../../fixtures.cts';

@@ -96,8 +96,6 @@ export interface Entry {
 	 * if they can't identify the record.
 	 */
 	key?: string;
-	/** The import key of a record to create, if other items have the same one. */
-	sharedKey?: { text: string; isFirst: boolean };
 	/** All values to write. */
 	fields: FieldValues;
 	/** The effect of field rules. `fields` then has only the fields to write. */

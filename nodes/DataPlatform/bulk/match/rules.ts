@@ -74,15 +74,6 @@ export function decide(
 	return { updates, creates, outcomes };
 }
 
-/** Two items may happen to have the same key. It then can't show which created record is whose. */
-export function withoutSharedKeys(records: Entry[]): Entry[] {
-	const counts = new Map<string | undefined, number>();
-	for (const { key } of records) counts.set(key, (counts.get(key) ?? 0) + 1);
-	return records.map((record) =>
-		counts.get(record.key)! > 1 ? { ...record, key: undefined } : record,
-	);
-}
-
 const LISTS = new Set([texts, files, linkToMany]);
 
 /**

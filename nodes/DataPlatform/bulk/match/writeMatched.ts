@@ -14,7 +14,6 @@ import {
 	deletedMeanwhile,
 	withKept,
 	withoutFieldRules,
-	withoutSharedKeys,
 } from './rules';
 import { TwoWaySync, withTwoWay } from './twoWay';
 import { keyFields } from '../../fields/keyFields';
@@ -197,7 +196,7 @@ export class MatchedWriter {
 			const isDoubtful = mode === 'create' && outcome.outcome === 'unknown';
 			this.deliver(record, isDoubtful ? { ...outcome, noRetry: true } : outcome);
 		};
-		const stop = await this.write(withoutSharedKeys(records), mode, onOutcome, true);
+		const stop = await this.write(records, mode, onOutcome, true);
 		this.stopped ??= stop;
 	}
 

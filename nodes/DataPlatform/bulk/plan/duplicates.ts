@@ -71,16 +71,10 @@ export function resolveDuplicates(
 	fieldOf: (name: string) => FieldDefinition,
 ): Plan {
 	const { mode, duplicates } = options;
+	// Each of them is created.
+	if (mode === 'create') return plan;
 	const replaced = new Map<Entry, Entry | undefined>();
 	for (const records of groupDuplicates(plan.records, options)) {
-		if (mode === 'create') {
-			// Each of them is created. The key that they share can't distinguish them later.
-			for (const record of records) {
-				record.sharedKey = { text: record.key!, isFirst: record === records[0] };
-				record.key = undefined;
-			}
-			continue;
-		}
 		const result = duplicates === 'merge' ? mergeRecords(records, mode, fieldOf) : undefined;
 		for (const record of duplicates === 'keepFirst' ? records.slice(1) : records) {
 			replaced.set(record, undefined);

@@ -132,15 +132,13 @@ export function diffEntry(
 ): Entry | ItemOutcome {
 	const { mode } = context;
 	const { before, fields } = entry;
-	// Only a dry run checks for an existing key before creating. Otherwise, the service decides.
-	if (mode === 'create' && (before || entry.sharedKey?.isFirst === false)) {
-		return duplicateKeyOutcome(entry);
-	}
 	if (!before) {
 		if (mode === 'update' || mode === 'replace') return notFoundItem(entry.id);
 		return isDryRun ? { outcome: 'inserted', after: fields } : { ...entry, before: null };
 	}
 	const { id, created, modified, ver } = before;
+	// Only a dry run checks for an existing key before creating. Otherwise, the service decides.
+	if (mode === 'create') return duplicateKeyOutcome(entry, id);
 	const { previous, after } = changesOf(fields, before, context);
 	if (Object.keys(after).length === 0) return { outcome: 'unchanged', id, created, modified, ver };
 	if (isDryRun) return { outcome: 'updated', id, before: previous, after };
@@ -148,16 +146,12 @@ export function diffEntry(
 	return mode === 'replace' ? entry : { ...entry, id, before, sent: after };
 }
 
-function duplicateKeyOutcome({ key, sharedKey, before }: Entry): ItemOutcome {
-	const name = `'${key ?? sharedKey?.text}'`;
-	const why = before ? 'A record with the' : 'A previous item has the same';
-	return {
-		outcome: 'unknown',
-		id: before?.id,
-		message: `${why} import key ${name}${before ? ' already exists' : ''}: the platform would create a second record, or reject it`,
-		hint: "Use 'Create or Update' to update it.",
-	};
-}
+const duplicateKeyOutcome = ({ key }: Entry, id: string): ItemOutcome => ({
+	outcome: 'unknown',
+	id,
+	message: `A record with the import key '${key}' already exists: the platform would create a second record, or reject it`,
+	hint: "Use 'Create or Update' to update it.",
+});
 
 /** An unknown time equals no other. */
 const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);

@@ -44,6 +44,15 @@ export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;
 const compareWindows = ({ mode, matching }: Task) =>
 	(!matching || matching.on === 'recordId') && (mode === 'update' || mode === 'replace') ? 1 : 12;
 
+/** Several records to create may have the same key. It then can't show which one is whose. */
+function withoutSharedKeys(records: Entry[]): Entry[] {
+	const counts = new Map<string | undefined, number>();
+	for (const { key } of records) counts.set(key, (counts.get(key) ?? 0) + 1);
+	return records.map((record) =>
+		counts.get(record.key)! > 1 ? { ...record, key: undefined } : record,
+	);
+}
+
 /**
  * After this many requests in a row with an unknown outcome, nothing more is sent. Single losses
  * happen. This many in a row mean that the platform isn't accepting writes. The limit is higher than the
@@ -131,7 +140,8 @@ class BulkWriter {
 	async run(records: Entry[]): Promise<ServiceError | undefined> {
 		const { underWay, task } = this;
 		const unsent = task.skipUnchanged || task.dryRun ? await this.compare(records) : records;
-		this.queue = sendAll(this.inFewBatches(unsent));
+		const sent = task.mode === 'create' ? withoutSharedKeys(unsent) : unsent;
+		this.queue = sendAll(this.inFewBatches(sent));
 		const errors: unknown[] = [];
 		for (;;) {
 			for (let work = this.startNext(); work; work = this.startNext()) {

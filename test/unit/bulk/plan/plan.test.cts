@@ -401,11 +401,9 @@ describe('duplicates', () => {
 		expect([...merged]).toEqual([[0, 1]]);
 	});
 
-	test('of create are all written, as records that share a key', () => {
+	test('of create are all written', () => {
 		const twice = ['a', 'a', 'b'].map((email) => ({ values: { email, surname: 'Fox' } }));
-		const { records } = plan(twice, { mode: 'create' });
-		expect(records.map(({ key }) => key)).toEqual([undefined, undefined, 'b']);
-		expect(records.map(({ sharedKey }) => sharedKey)).toEqual([{ text: 'a', isFirst: true }, { text: 'a', isFirst: false }, undefined]);
+		expect(plan(twice, { mode: 'create' }).records.map(({ key }) => key)).toEqual(['a', 'a', 'b']);
 	});
 
 	test('are not merged if one of them has a problem', () => {
@@ -494,12 +492,6 @@ describe('items that mean one record', () => {
 			named('0, 1, 2'),
 			named('0, 1, 2'),
 		]);
-	});
-
-	test('created records without a key do not share one', () => {
-		const rows = [{ values: { surname: 'Fox' } }, { values: { surname: 'Fox' } }];
-		const { records } = plan(rows, { mode: 'create' });
-		expect(records.map(({ sharedKey }) => sharedKey)).toEqual([undefined, undefined]);
 	});
 });
 

@@ -60,8 +60,7 @@ async function look({ key = fieldOf('code'), records, stored, loads, enough }: S
 		{ retryBudgetMs: 0 },
 	);
 	const planned = records.map((record, index) => {
-		const value = record.key ?? record.sharedKey?.text;
-		const fields = { ...(value !== undefined && { [key.name]: value }), ...record.fields };
+		const fields = { ...(record.key !== undefined && { [key.name]: record.key }), ...record.fields };
 		return { index, ...record, fields };
 	});
 	const found = await lookUp(people(connection), [key], planned, { loads, enough });
@@ -125,7 +124,7 @@ test.each<[string, Setup, found: string[], requests: string[]]>([
 	[
 		'of two records that are to be created with one key',
 		{
-			records: [{ sharedKey: { text: 'a', isFirst: true } }, { sharedKey: { text: 'a', isFirst: false } }],
+			records: [{ key: 'a' }, { key: 'a' }],
 			stored: { 'code in a': { x: { code: 'a' } } },
 		},
 		['x', 'x'],

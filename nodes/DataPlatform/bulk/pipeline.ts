@@ -20,7 +20,6 @@ import { ServiceError, serviceErrorOrThrow } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { listed } from '../transport/messageText';
 import { createPause } from '../transport/pause';
-import type { RequestLimit } from './send/congestion';
 import { afterProof, proveKey, type Proof } from './send/proveKey';
 import type { LinkResolver } from './links/linkResolver';
 import { MatchedWriter } from './match/writeMatched';
@@ -66,11 +65,6 @@ export class WritePipeline {
 		this.notices = new ValueNotices(options.planning.unit);
 		// The limit includes look-ups: a piece of work may run several at once.
 		if (options.parallelRequests > 0) target.client.limitParallel(options.parallelRequests);
-	}
-
-	/** How many requests may run at once, as learned from the writes of the run. */
-	get requests(): RequestLimit {
-		return this.session.congestion;
 	}
 
 	/** The IDs of the records that these rows and the planned ones link to by name. */

@@ -15,7 +15,7 @@ import { countRecords } from '../../api/aggregates';
 import { readPage } from '../../api/pages';
 import { readRecords } from '../../api/readRecords';
 import { NO_BULK_NOTICE } from '../send/single';
-import { namedBy, Remover, sortedNames } from './recordRemover';
+import { DELETED_PER_READING, namedBy, Remover, sortedNames } from './recordRemover';
 import type { NamedRecord } from '../terms';
 import { LABELS } from '../../labels';
 import { counted, nameList } from '../../transport/messageText';
@@ -78,7 +78,7 @@ async function deleteOneByOne(
 	/** The 404 responses, by record. */
 	const gone = new Map<string, ServiceError>();
 	while (tried.size < matched) {
-		const limit = Math.min(remover.recheckEvery, matched - tried.size);
+		const limit = Math.min(DELETED_PER_READING, matched - tried.size);
 		const page: PlatformRecord[] = await readPage(table, reading, { limit, skip: 0 }).catch(fail);
 		const before = tried.size;
 		await remover.removeEach(

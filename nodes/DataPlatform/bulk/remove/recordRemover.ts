@@ -10,11 +10,8 @@ import { problemOf, type ServiceError } from '../../transport/errors';
 import { RequestLimit } from '../send/congestion';
 import type { ItemOutcome, NamedRecord } from '../terms';
 
-/** The least number of records to delete before reading again which ones still match. */
-const RECHECK_EVERY = 20;
-
-/** How many rounds of parallel deletions may rely on one reading. */
-const ROUNDS_PER_READING = 5;
+/** How many records are deleted on one reading of those that still match. */
+export const DELETED_PER_READING = 60;
 
 /** @param keys the fields that identify a record */
 export function namedBy(keys: FieldDefinition[], { id, fields }: PlatformRecord): NamedRecord {
@@ -27,16 +24,11 @@ export const sortedNames = (records: NamedRecord[]): string[] =>
 	records.map(({ id, key }) => key ?? id).sort(new Intl.Collator('en', { numeric: true }).compare);
 
 export class Remover {
-	private hasTried = false;
+	private readonly requests = new RequestLimit();
 
-	constructor(
-		private readonly table: TableAt,
-		private readonly requests = new RequestLimit(),
-	) {}
-
-	/** How many records may be deleted before reading again which ones still match. */
-	get recheckEvery(): number {
-		return Math.max(RECHECK_EVERY, ROUNDS_PER_READING * this.requests.count);
+	constructor(private readonly table: TableAt) {
+		// The first one goes alone: if the platform rejects all alike, one request is enough.
+		this.requests.restart();
 	}
 
 	/**
@@ -49,19 +41,15 @@ export class Remover {
 		onDone: (record: T, failure: ServiceError | undefined) => Promise<void> | void,
 	): Promise<void> {
 		const { table, requests } = this;
-		const remove = async (record: T) => {
+		const count = () => requests.count;
+		await forEachConcurrent(records, count, async (record) => {
 			if (isStopped()) return;
 			const onFailure = (failure: ServiceError) => requests.failed(failure);
 			const failure = await tryDeleteRecord(table, record.id, onFailure);
 			if (failure) requests.failed(failure);
 			else requests.confirmed();
 			await onDone(record, failure);
-		};
-		// The first one goes alone: if the platform rejects all alike, one request is enough.
-		const alone = this.hasTried ? 0 : 1;
-		for (const record of records.slice(0, alone)) await remove(record);
-		this.hasTried ||= records.length > 0;
-		await forEachConcurrent(records.slice(alone), () => requests.count, remove);
+		});
 	}
 }
 

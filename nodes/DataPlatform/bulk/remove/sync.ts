@@ -22,9 +22,16 @@ import { counted, nameList } from '../../transport/messageText';
 import { createPause } from '../../transport/pause';
 import { isSameVersion } from '../resolve/compare';
 import { lookUpByIds, oneOfKeys, storedRecordKey } from '../resolve/lookup';
-import { afterFailure, isSuccess } from '../outcome';
+import { afterFailure, isSuccess, OUTCOMES } from '../outcome';
 import type { WritePipeline } from '../pipeline';
-import { failedRemoval, namedBy, notRemoved, Remover, sortedNames } from './recordRemover';
+import {
+	DELETED_PER_READING,
+	failedRemoval,
+	namedBy,
+	notRemoved,
+	Remover,
+	sortedNames,
+} from './recordRemover';
 import type { Entry, ItemOutcome, NamedRecord } from '../terms';
 import { LABELS } from '../../labels';
 
@@ -53,8 +60,8 @@ export interface SyncOptions {
 /** Called once for each missing record. */
 export type OnRemoval = (record: PlatformRecord, outcome: ItemOutcome) => void;
 
-/** How many records to set fields in before reading again which ones still match. */
-const RECHECK_EVERY = 250;
+/** How many records get their fields set on one reading of those that still match. */
+const SET_PER_READING = 250;
 
 /** Statuses of rejections that concern a single record. */
 const ABOUT_ONE_RECORD = new Set<number | undefined>([400, 404, 409, 412, 422, 423]);
@@ -64,6 +71,9 @@ function ofMarked(item: ItemOutcome): ItemOutcome {
 	if (item.outcome === 'updated') return { ...item, outcome: 'marked' };
 	return item.outcome === 'notFound' ? { outcome: 'skipped', id: item.id } : item;
 }
+
+const notReached = (record: PlatformRecord, { message }: ServiceError) =>
+	notRemoved(record, `the run stopped before: ${message}`);
 
 /** A stored record with its key. */
 interface KeyedRecord {
@@ -90,7 +100,7 @@ export class Sync {
 		private readonly pipeline: WritePipeline,
 		private readonly options: SyncOptions,
 	) {
-		this.remover = new Remover(target, pipeline.requests);
+		this.remover = new Remover(target);
 	}
 
 	/**
@@ -238,26 +248,21 @@ export class Sync {
 	/** Removes the records that are missing from the input, and reports each. */
 	async remove(onRemoval: OnRemoval): Promise<ServiceError | undefined> {
 		const isDelete = this.options.removal === 'delete' && !this.options.dryRun;
+		const size = isDelete ? DELETED_PER_READING : SET_PER_READING;
 		let stopped: ServiceError | undefined;
-		let end = 0;
-		while (end < this.missing.length && !stopped) {
-			const start = end;
-			end += isDelete ? this.remover.recheckEvery : RECHECK_EVERY;
-			const chunk = this.missing.slice(start, end);
+		for (let start = 0; start < this.missing.length; start += size) {
+			const chunk = this.missing.slice(start, start + size);
 			const removed = new Map<string, Parameters<OnRemoval>>();
-			stopped = await this.removeChunk(chunk, (record, outcome) => {
+			stopped ??= await this.removeChunk(chunk, (record, outcome) => {
 				removed.set(record.id, [record, outcome]);
 			});
-			for (const { id } of chunk) {
-				const [record, outcome] = removed.get(id)!;
-				if (['deleted', 'marked'].includes(outcome.outcome)) {
+			for (const before of chunk) {
+				const [record, outcome] = removed.get(before.id) ?? [before, notReached(before, stopped!)];
+				if (OUTCOMES[outcome.outcome] === 'removal') {
 					this.removed.push(namedBy(this.keys, record));
 				}
 				onRemoval(record, outcome);
 			}
-		}
-		for (const record of this.missing.slice(end)) {
-			onRemoval(record, notRemoved(record, `the run stopped before: ${stopped!.message}`));
 		}
 		return stopped;
 	}
@@ -331,12 +336,10 @@ export class Sync {
 		onRemoval: OnRemoval,
 	): Promise<ServiceError | undefined> {
 		let stop: ServiceError | undefined;
-		const rest = new Set(removable);
 		await this.remover.removeEach(
 			removable,
 			() => stop !== undefined,
 			async (record, failure) => {
-				rest.delete(record);
 				if (!failure) onRemoval(record, { outcome: 'deleted', id: record.id });
 				else if (await this.isGone(record, failure)) {
 					onRemoval(record, { outcome: 'skipped', id: record.id });
@@ -347,9 +350,6 @@ export class Sync {
 				}
 			},
 		);
-		for (const record of rest) {
-			onRemoval(record, notRemoved(record, `the run stopped before: ${stop!.message}`));
-		}
 		return stop;
 	}
 

@@ -410,7 +410,7 @@ describe('right before a record is removed', () => {
 	});
 
 	test('a read that fails ends the run: the outcomes of the others say so', async () => {
-		const names = many(25);
+		const names = many(65);
 		const { sync, remove, removals } = setUp({
 			stored: people(...names),
 			respond: (request, _tables, isRemoving) => (isRemoving && isList(request) ? httpResponse(403, {}) : undefined),
@@ -418,7 +418,7 @@ describe('right before a record is removed', () => {
 		await sync.compare([]);
 		await remove();
 		expect(removals.map(([id]) => id)).toEqual(names.map((name) => `id-${name}`));
-		expect(removals.map(([, { notAttempted = false }]) => notAttempted)).toEqual(names.map((_, index) => index >= 20));
+		expect(removals.map(([, { notAttempted = false }]) => notAttempted)).toEqual(names.map((_, index) => index >= 60));
 		expect(removals.at(-1)![1].message).toContain('the run stopped before');
 	});
 

@@ -2,10 +2,11 @@
 import type { FieldValues } from '../api/types';
 import type { Entry, WriteMode } from './terms';
 
-/** The entry as it was planned, to look it up and write it anew. What was attempted stays so. */
-export const asPlanned = (entry: Entry): Entry => ({
+/** The entry without the record that it was for, to create one. What was attempted stays so. */
+export const asNew = (entry: Entry): Entry => ({
 	...entry,
-	before: undefined,
+	id: undefined,
+	before: null,
 	sent: undefined,
 });
 

@@ -138,17 +138,21 @@ export class WritePipeline {
 		const { matching, planning, stopAtFailure } = options;
 		const rows = new Portion(plan, onRow, planning.unit);
 		const onOutcome: OnOutcome = (record, outcome) => rows.report(record.index, outcome, record);
-		const prepare = async (writing: Plan) => {
+		const prepare = async (records: Entry[]) => {
+			const writing = { records, problems: [] as RowProblem[] };
 			if (!options.dryRun) await this.links.createMissing(writing, this.target.table);
+			rows.reportProblems(writing.problems);
+			return writing.records;
 		};
 		// If records are matched first, linked ones are created later, only for those that are written.
-		if (!matching) await prepare(plan);
-		rows.reportProblems();
-		const hasProblems = stopAtFailure && plan.problems.length > 0;
-		let stopped = hasProblems ? afterFailure() : undefined;
+		const records = matching ? plan.records : await prepare(plan.records);
+		rows.reportProblems(plan.problems);
+		const hasProblems = plan.problems.length > 0 || records.length < plan.records.length;
+		let stopped = stopAtFailure && hasProblems ? afterFailure() : undefined;
 		if (!stopped && matching) {
-			stopped = await new MatchedWriter(this.asWrite(), matching, { prepare, onOutcome }).run(plan);
-		} else stopped = await this.writeProven(plan.records, onOutcome, stopped);
+			const writer = new MatchedWriter(this.asWrite(), matching, prepare, onOutcome);
+			stopped = await writer.run(records);
+		} else stopped = await this.writeProven(records, onOutcome, stopped);
 		rows.reportMerged();
 		return stopped;
 	}
@@ -228,9 +232,9 @@ class Portion {
 		this.onRow(index, outcome, record);
 	}
 
-	reportProblems() {
+	reportProblems(all: RowProblem[]) {
 		const byRow = new Map<number, RowProblem[]>();
-		for (const problem of this.plan.problems) {
+		for (const problem of all) {
 			const others = byRow.get(problem.index);
 			if (others) others.push(problem);
 			else byRow.set(problem.index, [problem]);

@@ -98,14 +98,8 @@ export interface Entry {
 	key?: string;
 	/** All values to write. */
 	fields: FieldValues;
-	/** The effect of field rules. `fields` then has only the fields to write. */
-	ruled?: {
-		/** The fields that are not written. */
-		held: FieldValues;
-		/** Those among them whose stored value differs. */
-		kept: string[];
-	};
-
+	/** The fields that are not written because of field rules, and whose stored value differs. */
+	kept?: string[];
 	/** The result of two-way sync. */
 	twoWay?: {
 		sendBack: FieldValues;

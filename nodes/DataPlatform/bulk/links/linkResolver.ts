@@ -185,7 +185,7 @@ export class LinkResolver {
 	 * Creates the linked records that planned records need, and fills in their IDs. If a linked
 	 * record can't be created, the records that need it become problems of the plan.
 	 */
-	async createMissing(plan: Plan, table: TableDefinition) {
+	async createMissing(plan: Pick<Plan, 'records' | 'problems'>, table: TableDefinition) {
 		const names = writableLinks(table).map(({ name }) => name);
 		if (this.creating.size === 0) return;
 		const missingOf = (id: string, field: string) => this.creating.get(field)?.missing.get(id);

@@ -9,7 +9,7 @@ import { linkToMany } from '../../fields/types/link';
 import { texts } from '../../fields/types/text';
 import { holdsValue } from '../../fields/values';
 import { getOwn } from '../../transport/json';
-import { asPlanned } from '../entry';
+import { asNew } from '../entry';
 import { notFoundItem, quoted, severalMatch } from '../outcome';
 import type { FieldRules, MatchRules } from '../writeTask';
 import type { Entry, ItemOutcome, ResolvedEntry } from '../terms';
@@ -30,10 +30,11 @@ export const deletedMeanwhile = (
 	ifMissing: MatchRules['ifMissing'],
 ): ItemOutcome => {
 	if (ifMissing === 'skip') return { outcome: 'skipped' };
+	const match = key === undefined ? '' : `, which matched ${quoted(key)},`;
 	return {
 		outcome: 'notFound',
 		id,
-		message: `The record '${id}', which matched ${quoted(key!)}, was deleted meanwhile`,
+		message: `The record '${id}'${match} was deleted meanwhile`,
 		hint: 'It is safe to run it again.',
 		isRetryable: true,
 	};
@@ -56,7 +57,7 @@ export function decide(
 	for (const [entry, found] of matches) {
 		const [match] = found;
 		if (!match && ifMissing === 'create') {
-			creates.push({ ...asPlanned(entry), id: undefined, before: null });
+			creates.push(asNew(entry));
 		} else if (!match && ifMissing === 'skip') {
 			outcomes.push([entry, { outcome: 'skipped', id: entry.id }]);
 		} else if (!match) {
@@ -67,8 +68,7 @@ export function decide(
 		} else if (ifFound === 'skip') {
 			outcomes.push([entry, { outcome: 'found', ...match }]);
 		} else {
-			const before = keepsMatches ? match : undefined;
-			updates.push({ ...asPlanned(entry), id: match.id, before });
+			updates.push({ ...entry, id: match.id, before: keepsMatches ? match : undefined });
 		}
 	}
 	return { updates, creates, outcomes };
@@ -104,20 +104,16 @@ export function applyFieldRules(
 		return !isBlank(fields.get(name)!, getOwn(stored.fields, name));
 	};
 	const entries = Object.entries(record.fields);
-	const held = Object.fromEntries(entries.filter(([name]) => isHeld(name)));
-	const heldNames = Object.keys(held);
-	if (heldNames.length === 0) return record;
-	const written = entries.filter(([name]) => !Object.hasOwn(held, name));
-	const kept = heldNames.filter(
-		(name) => holdsValue(fields.get(name), getOwn(stored.fields, name), held[name]) !== true,
+	const held = entries.filter(([name]) => isHeld(name));
+	if (held.length === 0) return record;
+	const written = entries.filter(([name]) => !isHeld(name));
+	const different = held.filter(
+		([name, value]) => holdsValue(fields.get(name), getOwn(stored.fields, name), value) !== true,
 	);
-	return { ...record, fields: Object.fromEntries(written), ruled: { held, kept } };
+	const kept = different.map(([name]) => name);
+	return { ...record, fields: Object.fromEntries(written), kept };
 }
 
-/** The record with all its fields, because it turns out not to exist. */
-export const withoutFieldRules = ({ ruled, ...record }: Entry): Entry =>
-	ruled ? { ...record, fields: { ...record.fields, ...ruled.held } } : record;
-
 /** Adds to an outcome the fields that kept a value other than the item's. */
-export const withKept = (outcome: ItemOutcome, { ruled }: Entry): ItemOutcome =>
-	ruled && ruled.kept.length > 0 ? { ...outcome, kept: ruled.kept } : outcome;
+export const withKept = (outcome: ItemOutcome, { kept = [] }: Entry): ItemOutcome =>
+	kept.length > 0 ? { ...outcome, kept } : outcome;

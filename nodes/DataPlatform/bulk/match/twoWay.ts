@@ -226,18 +226,12 @@ export class TwoWaySync {
 		);
 		if (state !== undefined) this.requireRoom(state);
 		const isSynced = new Set(fields.map((field) => field.name)).add(name);
-		const entries = Object.entries(record.fields);
-		const others = entries.filter(([field]) => !isSynced.has(field));
+		const others = Object.entries(record.fields).filter(([field]) => !isSynced.has(field));
 		const written = Object.fromEntries(others);
 		Object.assign(written, write, state !== undefined && { [name]: state });
-		const held = entries.filter(([field]) => !Object.hasOwn(written, field));
 		return {
 			...record,
 			fields: written,
-			ruled: {
-				kept: record.ruled?.kept ?? [],
-				held: { ...record.ruled?.held, ...Object.fromEntries(held) },
-			},
 			twoWay: {
 				state: name,
 				sendBack,

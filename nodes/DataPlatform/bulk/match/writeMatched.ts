@@ -7,60 +7,40 @@ import { countRecords } from '../../api/aggregates';
 import type { FieldDefinition, PlatformRecord } from '../../api/types';
 import { LABELS } from '../../labels';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../../transport/errors';
-import {
-	ALWAYS_ALLOWED,
-	applyFieldRules,
-	decide,
-	deletedMeanwhile,
-	withKept,
-	withoutFieldRules,
-} from './rules';
+import { ALWAYS_ALLOWED, applyFieldRules, decide, deletedMeanwhile, withKept } from './rules';
 import { TwoWaySync, withTwoWay } from './twoWay';
 import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
-import {
-	afterFailure,
-	isSuccess,
-	MATCHES_SHOWN,
-	notSent,
-	stoppedItem,
-	unknownItem,
-} from '../outcome';
+import { asNew } from '../entry';
+import { afterFailure, isSuccess, MATCHES_SHOWN, stoppedItem } from '../outcome';
 import type { Matching } from '../writeTask';
 import { writeMany, type OnOutcome, type Write } from '../send/write';
-import type { Entry, ItemOutcome, Plan, WriteMode } from '../terms';
-
-interface MatchedSink {
-	/**
-	 * Called with the records to write, before the first one is written. Those that it removes are
-	 * problems of the plan.
-	 */
-	prepare?(plan: Plan): Promise<void>;
-	onOutcome: OnOutcome;
-}
+import type { Entry, ItemOutcome, WriteMode } from '../terms';
 
 /** Finds the record of each planned item, then updates and creates by the rules. */
 export class MatchedWriter {
 	private readonly keys: FieldDefinition[];
-	/** Whether planned records are compared with the record that they matched. */
+	/** Whether records are read before they are updated. */
 	private readonly isCompared: boolean;
 	private readonly twoWay?: TwoWaySync;
-	private readonly unit: 'item' | 'row';
 	private readonly fields: ReadonlyMap<string, FieldDefinition>;
-	/** Records that no ID was found for when they were updated: they are created, or skipped. */
+	/** Records that no ID was found for when they were updated: they are created. */
 	private readonly missing: Entry[] = [];
-	private isFailed = false;
 	/** Why nothing more is sent. */
 	private stopped?: ServiceError;
 
+	/**
+	 * @param prepare called with the records to write, before the first one is written; returns those
+	 *   that can be, and reports the others
+	 */
 	constructor(
 		private readonly base: Write,
 		private readonly matching: Matching,
-		private readonly sink: MatchedSink,
+		private readonly prepare: (records: Entry[]) => Promise<Entry[]>,
+		private readonly onOutcome: OnOutcome,
 	) {
 		const { target, task } = base;
 		const { on, fieldRules: rules, twoWay } = matching;
-		this.unit = task.planning?.unit ?? 'item';
 		this.fields = new Map(target.table.fields.map((field) => [field.name, field]));
 		const isRead = on !== 'recordId' && (task.skipUnchanged || task.dryRun);
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
@@ -70,21 +50,34 @@ export class MatchedWriter {
 	}
 
 	/** @returns why it stopped early, if it did */
-	async run(planned: Plan): Promise<ServiceError | undefined> {
-		const { twoWay } = this;
+	async run(planned: Entry[]): Promise<ServiceError | undefined> {
 		const { isFromInput = false } = this.base.task.planning ?? {};
-		const begin = (record: Entry) => twoWay?.begin(record, isFromInput) ?? record;
-		const plan = { ...planned, records: planned.records.map(begin) };
-		const matches = await this.find(plan.records);
+		const records = planned.map((record) => this.twoWay?.begin(record, isFromInput) ?? record);
+		const matches = await this.find(records);
 		if (matches instanceof ServiceError) {
-			for (const record of plan.records) this.deliver(record, stoppedItem(matches));
+			for (const record of records) this.deliver(record, stoppedItem(matches));
 			return matches;
 		}
 		await this.requireFewNew([...matches.values()]);
-		const creates = await this.writeMatches(matches, plan);
-		const missing = new Map(this.missing.splice(0).map((record) => [record, []]));
-		await this.create([...creates, ...(await this.writeMatches(missing, plan))]);
+		const { outcomes, ...decided } = decide(matches, this.matching, this.isCompared);
+		const updates = decided.updates.map((record) => this.withRules(record));
+		const creates = decided.creates.map((record) => this.twoWay?.apply(record, null) ?? record);
+		this.twoWay?.requireFewChanges(updates);
+		for (const [record, outcome] of outcomes) this.deliver(record, outcome);
+		const writing = [...updates, ...creates];
+		const ready = new Set(this.stopped ? writing : await this.prepare(writing));
+		if (ready.size < writing.length) this.noteFailure();
+		await this.update(updates.filter((record) => ready.has(record)));
+		await this.create([...creates.filter((record) => ready.has(record)), ...this.missing]);
 		return this.stopped;
+	}
+
+	/** What to write to a record that was found. */
+	private withRules(record: Entry): Entry {
+		const { fields, twoWay } = this;
+		const { fieldRules: rules } = this.matching;
+		const written = rules ? applyFieldRules(record, record.before!, rules, fields) : record;
+		return twoWay ? twoWay.apply(written, record.before!) : written;
 	}
 
 	/**
@@ -104,48 +97,6 @@ export class MatchedWriter {
 				hint: `Does the token see all records of the table? Do the keys have the same form as there? If this is intended, raise '${LABELS.maxNewShare}'.`,
 			},
 		);
-	}
-
-	/** Updates what items match. @returns the records to create */
-	private async writeMatches(matches: Map<Entry, PlatformRecord[]>, plan: Plan) {
-		const { stopAtFailure } = this.base.task;
-		const { updates, creates: missing, outcomes } = decide(matches, this.matching, this.isCompared);
-		const { fields, twoWay } = this;
-		const { fieldRules: rules } = this.matching;
-		const ruled = updates.map((record) => {
-			const written = rules ? applyFieldRules(record, record.before!, rules, fields) : record;
-			return twoWay ? twoWay.apply(written, record.before!) : written;
-		});
-		const creates = twoWay ? missing.map((record) => twoWay.apply(record, null)) : missing;
-		twoWay?.requireFewChanges(ruled);
-		const writing = [...ruled, ...creates];
-		for (const [record, outcome] of outcomes) this.deliver(record, outcome);
-		const isStopping = this.stopped !== undefined || (this.isFailed && stopAtFailure);
-		const prepares = writing.length > 0 && !isStopping;
-		const prepared = prepares ? await this.prepared(plan, writing) : new Set(writing);
-		const ready = ruled.filter((record) => prepared.has(record));
-		if (this.isFailed && stopAtFailure) this.stopped ??= afterFailure();
-		await this.update(ready);
-		return creates.filter((record) => prepared.has(record));
-	}
-
-	/** The records that can be written. The items of the others fail. */
-	private async prepared(plan: Plan, records: Entry[]): Promise<Set<Entry>> {
-		const writing: Plan = { ...plan, records, problems: [] };
-		await this.sink.prepare?.(writing);
-		const byIndex = new Map(records.map((record) => [record.index, record]));
-		for (const { index, message, field } of writing.problems) {
-			const record = byIndex.get(index);
-			if (!record) continue;
-			// Once per record, however many problems it has.
-			byIndex.delete(index);
-			const text = notSent(index, message, this.unit);
-			const [lost] = record.attempts ?? [];
-			const item = { outcome: 'failed', message: text, field } as const;
-			const { mode } = this.base.task;
-			this.deliver(record, lost ? unknownItem(mode, `${lost.message}; ${message}`) : item);
-		}
-		return new Set(writing.records);
 	}
 
 	/**
@@ -173,18 +124,24 @@ export class MatchedWriter {
 		const isRuled = matching.fieldRules !== undefined || matching.twoWay !== undefined;
 		const isCompared = base.task.skipUnchanged || isRuled;
 		const task = { ...base.task, mode, skipUnchanged: isCompared && !isNew };
-		return await writeMany({ ...base, task, stopped }, records, onOutcome);
+		this.stopped = (await writeMany({ ...base, task, stopped }, records, onOutcome)) ?? this.stopped;
 	}
 
 	private async update(records: Entry[]) {
 		const mode = this.base.task.mode === 'replace' ? 'replace' : 'update';
-		const stop = await this.write(records, mode, (record, outcome) =>
-			this.resolved(record, withKept(outcome, record)),
-		);
-		this.stopped ??= stop;
+		await this.write(records, mode, (record, outcome) => {
+			const { on, ifMissing } = this.matching;
+			const isMissing = outcome.outcome === 'notFound';
+			const isKnown = on !== 'recordId' || this.isCompared;
+			if (isMissing && isKnown) this.deliver(record, deletedMeanwhile(record, ifMissing));
+			else if (isMissing && ifMissing === 'create') this.missing.push(asNew(record));
+			else if (isMissing && ifMissing === 'skip') {
+				this.deliver(record, { outcome: 'skipped', id: record.id });
+			} else this.deliver(record, withKept(outcome, record));
+		});
 	}
 
-	private async create(records: Entry[]): Promise<void> {
+	private async create(records: Entry[]) {
 		const [key] = this.keys;
 		// One that the user named is not proven here: the platform may match by another field.
 		const isMarked = key?.metadata.importKey === true && this.base.task.importKey === undefined;
@@ -196,21 +153,15 @@ export class MatchedWriter {
 			const isDoubtful = mode === 'create' && outcome.outcome === 'unknown';
 			this.deliver(record, isDoubtful ? { ...outcome, noRetry: true } : outcome);
 		};
-		const stop = await this.write(records, mode, onOutcome, true);
-		this.stopped ??= stop;
-	}
-
-	/** What became of an update. If the record is gone, its item may create another one. */
-	private resolved(record: Entry, outcome: ItemOutcome) {
-		const { on, ifMissing } = this.matching;
-		if (outcome.outcome !== 'notFound') this.deliver(record, outcome);
-		else if (on !== 'recordId') this.deliver(record, deletedMeanwhile(record, ifMissing));
-		else if (ifMissing === 'error') this.deliver(record, outcome);
-		else this.missing.push(withoutFieldRules(record));
+		await this.write(records, mode, onOutcome, true);
 	}
 
 	private deliver(record: Entry, outcome: ItemOutcome) {
-		if (!isSuccess(outcome)) this.isFailed = true;
-		this.sink.onOutcome(record, withTwoWay(outcome, record));
+		if (!isSuccess(outcome)) this.noteFailure();
+		this.onOutcome(record, withTwoWay(outcome, record));
+	}
+
+	private noteFailure() {
+		if (this.base.task.stopAtFailure) this.stopped ??= afterFailure();
 	}
 }

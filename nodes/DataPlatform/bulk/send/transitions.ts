@@ -8,7 +8,7 @@ import type { PlatformRecord, RecordMetadata } from '../../api/types';
 import type { ApiResponse } from '../../transport/client';
 import { isFromPlatform, ServiceError } from '../../transport/errors';
 import { diffEntry, type WriteContext } from '../resolve/compare';
-import { asPlanned, modeOf } from '../entry';
+import { asNew, modeOf } from '../entry';
 import { failedItem, severalMatch, stoppedItem } from '../outcome';
 import { resolveOutcome, unreadItem } from '../resolve/resolveOutcome';
 import { parseBulkResponse, readReports, type BulkResponse } from './reports';
@@ -254,7 +254,7 @@ export function afterLookUp(
 		if (isSentAgain && outcome.outcome === 'failed') unsent.push(entry);
 		// It was found before and deleted since, so it is missing.
 		else if (outcome.outcome === 'notFound' && context.mode === 'upsert') {
-			unsent.push({ ...asPlanned(entry), id: undefined, before: null });
+			unsent.push(asNew(entry));
 		} else outcomes.push([entry, outcome]);
 	}
 	return workResult({ outcomes, work: sendAll(unsent) });

@@ -1,6 +1,6 @@
 /** Field rules: what is written of a record that exists. */
 import type { JsonValue } from '../../../../nodes/DataPlatform/api/types.ts';
-import { applyFieldRules, withKept, withoutFieldRules } from '../../../../nodes/DataPlatform/bulk/match/rules.ts';
+import { applyFieldRules, withKept } from '../../../../nodes/DataPlatform/bulk/match/rules.ts';
 import { KeptCounts } from '../../../../nodes/DataPlatform/bulk/outcome.ts';
 import { fieldOf } from '../../fixtures.cts';
 import type { FieldRules } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
@@ -59,12 +59,12 @@ test('a field that only new records get is kept, even if it is empty', () => {
 	const rules: FieldRules = new Map([['text', 'whenCreating']]);
 	const record = apply({ code: 'a', text: 'x', number: 1 }, { text: '' }, rules);
 	expect(record.fields).toEqual({ code: 'a', number: 1 });
-	expect(record.ruled).toEqual({ held: { text: 'x' }, kept: ['text'] });
+	expect(record.kept).toEqual(['text']);
 });
 
 test('what holds the same value anyway is not said to be kept', () => {
 	const record = apply({ text: 'x' }, { text: 'x' }, ifEmpty('text'));
-	expect([record.fields, record.ruled?.kept]).toEqual([{}, []]);
+	expect([record.fields, record.kept]).toEqual([{}, []]);
 	expect(withKept({ outcome: 'unchanged' }, record)).toEqual({ outcome: 'unchanged' });
 });
 
@@ -78,13 +78,6 @@ test('a record without a field that has a rule is left as it is', () => {
 	const record = { index: 0, fields: { code: 'a' } };
 	const stored = { id: 'r1', fields: {} };
 	expect(applyFieldRules(record, stored, ifEmpty('text'), fields)).toBe(record);
-	expect(withoutFieldRules(record)).toEqual(record);
-});
-
-test('a record that has to be created after all gets everything', () => {
-	const sent = { code: 'a', text: 'x', number: 1 };
-	const record = apply(sent, { text: 'y', number: 2 }, ifEmpty('text'));
-	expect(withoutFieldRules(record)).toEqual({ index: 0, fields: sent });
 });
 
 test('counts each record once, however many items it has, and none whose write failed', () => {

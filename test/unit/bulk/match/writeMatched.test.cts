@@ -11,7 +11,7 @@ import type { Matching, MatchRules, Task } from '../../../../nodes/DataPlatform/
 import { fieldOf, planRecords, storedOf, tableOf } from '../../fixtures.cts';
 import { httpResponse, pageResponse } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
-import type { Entry, ItemOutcome, MatchOn, Plan, PlanOptions } from '../../../../nodes/DataPlatform/bulk/terms.ts';
+import type { Entry, ItemOutcome, MatchOn, PlanOptions } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const preset: MatchRules = { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' };
 
@@ -104,7 +104,7 @@ interface Setup {
 	/** Responds instead of the tables, or changes them before they respond. */
 	respond?: (request: string, options: IHttpRequestOptions, stub: StubTables) => ReturnType<typeof httpResponse> | undefined;
 	ids?: string[];
-	prepare?: (plan: Plan) => Promise<void>;
+	prepare?: (records: Entry[]) => Promise<Entry[]>;
 	mode?: 'update' | 'replace';
 }
 
@@ -120,7 +120,7 @@ async function write(
 		options,
 		respond,
 		ids,
-		prepare,
+		prepare = async (all) => all,
 		mode = 'update',
 	}: Setup = {},
 ) {
@@ -149,7 +149,7 @@ async function write(
 		outcomes[index] = outcome;
 	};
 	const base = { target, task, session: new WriteSession(task) };
-	const stopped = await new MatchedWriter(base, matching, { prepare, onOutcome }).run(plan);
+	const stopped = await new MatchedWriter(base, matching, prepare, onOutcome).run(plan.records);
 	return {
 		stub,
 		plan,
@@ -202,19 +202,20 @@ describe('on fields', () => {
 });
 
 describe('what is prepared before writing', () => {
-	test('gets what is to be written, once; what it takes out fails', async () => {
+	test.each([
+		[false, ['updated a', undefined, 'inserted new1']],
+		[true, ['not sent', undefined, 'not sent']],
+	])('is what is to be written, once; what it takes out is not, and stops a run that stops: %s', async (stopAtFailure, expected) => {
 		const calls: number[][] = [];
-		const { results, outcomes, names } = await write(items('Ada 2', 'Cleo 3', 'Dora 4'), {
-			prepare: async (plan) => {
-				calls.push(plan.records.map(({ index }) => index));
-				plan.records = plan.records.filter(({ index }) => index !== 1);
-				plan.problems.push({ index: 1, field: 'city', message: 'no such city' }, { index: 1, field: 'city', message: 'said twice' });
+		const { results } = await write(items('Ada 2', 'Cleo 3', 'Dora 4'), {
+			options: { stopAtFailure },
+			prepare: async (records) => {
+				calls.push(records.map(({ index }) => index));
+				return records.filter(({ index }) => index !== 1);
 			},
 		});
 		expect(calls).toEqual([[0, 1, 2]]);
-		expect(results).toEqual(['updated a', 'failed', 'inserted new1']);
-		expect(outcomes[1]).toEqual({ outcome: 'failed', message: 'Item 1 was not sent: no such city', field: 'city' });
-		expect(names).toHaveLength(3);
+		expect(results).toEqual(expected);
 	});
 
 	test.each<[what: string, items: FieldValues[], stopAtFailure: boolean, calls: number[][]]>([
@@ -227,8 +228,9 @@ describe('what is prepared before writing', () => {
 			stored: { a: { name: 'Ada' }, b: { name: 'Bob' }, c: { name: 'Bob' } },
 			rules: { ifMissing: 'skip' },
 			options: { stopAtFailure },
-			prepare: async ({ records }) => {
+			prepare: async (records) => {
 				calls.push(records.map(({ index }) => index));
+				return records;
 			},
 		});
 		expect(calls).toEqual(expected);
@@ -239,8 +241,9 @@ describe('what is prepared before writing', () => {
 		const { outcomes, stub } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
 			rules: { ifMissing: 'error' },
 			options: { stopAtFailure: true },
-			prepare: async () => {
+			prepare: async (records) => {
 				isCalled = true;
+				return records;
 			},
 		});
 		expect(isCalled).toBe(false);
@@ -301,10 +304,11 @@ describe('another writer', () => {
 		});
 	});
 
-	test('deletes one with field rules: what is created has all that the item has', async () => {
-		const rules = { fieldRules: new Map([['n', 'whenCreating'] as const]) };
-		const { names } = await write([{ name: 'Eve', n: 7 }], { respond: deleting('a'), on: 'recordId', ids: ['a'], rules });
-		expect(names).toEqual(['b Bob 1', 'new1 Eve 7']);
+	test('deletes one that was found by its ID', async () => {
+		const rules = { fieldRules: new Map([['city', 'whenCreating'] as const]) };
+		const { outcomes, names } = await write([{ name: 'Eve', n: 7 }], { respond: deleting('a'), on: 'recordId', ids: ['a'], rules });
+		expect(outcomes[0]).toMatchObject({ outcome: 'notFound', message: "The record 'a' was deleted meanwhile" });
+		expect(names).toEqual(['b Bob 1']);
 	});
 });
 
@@ -423,25 +427,6 @@ describe('what was matched and is gone when it is written', () => {
 		expect(filters(stub)).toEqual([]);
 	});
 
-	test('by record ID, many that are gone are created: the limit of new records was met before', async () => {
-		const ids = times(12, '').map((_, at) => `r${at}`);
-		const before = Object.fromEntries([...ids, 'a'].map((id) => [id, { name: id }]));
-		let isGone = false;
-		const respond: Setup['respond'] = (request, _, stub) => {
-			if (request === 'PATCH people bulk' && !isGone) stub.tables.people = stub.tables.people!.slice(-1);
-			isGone ||= request === 'PATCH people bulk';
-			return undefined;
-		};
-		const { results } = await write(items(...ids.map((id) => `${id} 2`)), {
-			on: 'recordId',
-			ids,
-			stored: before,
-			respond,
-			rules: { maxNew: 0 },
-		});
-		expect(results).toEqual(ids.map((_, at) => `inserted new${at + 1}`));
-	});
-
 	test.each<[MatchRules['ifMissing'], isStopped: boolean]>([
 		['create', true],
 		['error', true],
@@ -496,13 +481,4 @@ describe('a run that stops', () => {
 		expect(stopped).toMatchObject({ message: 'an earlier item did not succeed', delivery: 'notApplied' });
 		expect(writes(stub)).toEqual([]);
 	});
-});
-
-test('problems that were prepared for other items are not theirs', async () => {
-	const { results } = await write([{ name: 'Ada', n: 2 }], {
-		prepare: async (plan) => {
-			plan.problems.push({ index: 7, message: 'of an item that is not written' });
-		},
-	});
-	expect(results).toEqual(['updated a']);
 });

@@ -80,8 +80,6 @@ export interface Plan {
 	merged: Map<number, number>;
 	/** Headers of fields in the items that can't be written. */
 	ignored: Set<string>;
-	/** Headers of text fields for which items have true or false, and how an expression reads them. */
-	worded: Map<string, string>;
 	/** What people should know about the values of the run so far. */
 	notices: string[];
 }

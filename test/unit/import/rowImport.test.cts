@@ -545,7 +545,7 @@ const stubPipeline = (outcomes: Record<number, ItemOutcome>, stopped?: ServiceEr
 	({
 		plan: async (inputs: PlanInput[]) => ({
 			records: inputs.map(({ index }) => ({ index, fields: {} })),
-			...{ problems: [], merged: new Map(), ignored: new Set(), worded: new Map(), notices: [] },
+			...{ problems: [], merged: new Map(), ignored: new Set(), notices: [] },
 		}),
 		write: async ({ records }: Plan, onRow: OnRow) => {
 			for (const record of records) if (outcomes[record.index]) onRow(record.index, outcomes[record.index]!, record);

@@ -71,7 +71,6 @@ export class Planner {
 	private readonly records: Entry[] = [];
 	private readonly problems: RowProblem[] = [];
 	private readonly ignored = new Set<string>();
-	private readonly worded = new Map<string, string>();
 
 	/**
 	 * @throws {InputError} if no item could be written: the table has no field that can be its import
@@ -98,9 +97,9 @@ export class Planner {
 
 	/** The plan for all rows. */
 	finish(): Plan {
-		const { records, problems, ignored, worded, fields } = this;
+		const { records, problems, ignored, fields } = this;
 		const merged = new Map<number, number>();
-		const plan = { records, problems, merged, ignored, worded, notices: [] };
+		const plan = { records, problems, merged, ignored, notices: [] };
 		return resolveDuplicates(plan, this.options, (name) => fields.get(name)!);
 	}
 
@@ -164,10 +163,6 @@ export class Planner {
 					const remedy = remedyOf(field, raw, sourceOf?.(index, field));
 					problem(`'${name}' ${converted.problem}${remedy}`, name, remedy ? { remedy } : {});
 					continue;
-				}
-				const isWorded = typeof raw === 'boolean' && typeof converted.value === 'string';
-				if (isWorded && !this.worded.has(field.header)) {
-					this.worded.set(field.header, sourceOf?.(index, field) ?? '');
 				}
 				entries.push([name, converted.value]);
 			}

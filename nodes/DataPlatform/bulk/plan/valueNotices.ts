@@ -1,6 +1,6 @@
 /**
  * Keys of one input that look the same, so that people mean one record and get two; keys that stand
- * for no value, so that many people become one record; true and false that become words. Pure.
+ * for no value, so that many people become one record. Pure.
  */
 import { visibleText } from '../../fields/values';
 import { nameList } from '../../transport/messageText';
@@ -24,27 +24,18 @@ function partsOf(key: string): string[] {
 	}
 }
 
-/** Some programs write false for a text that is empty. */
-function wordedNotice(worded: Map<string, string>): string {
-	const [[header, source] = ['', '']] = worded;
-	const remedy = source && `. If false means no value, map '${header}' to {{ ${source} || '' }}`;
-	return `true and false become words, because these fields hold text: ${nameList([...worded.keys()])}${remedy}.`;
-}
-
-/** What people should know about the values of a run, portion by portion. */
+/** What people should know about the keys of a run, portion by portion. */
 export class ValueNotices {
 	/** How many keys look like another one, and how many stand for no value. */
 	private readonly counts = { similar: 0, none: 0 };
 	private pair = '';
 	private example = '';
-	private readonly worded = new Map<string, string>();
 
 	constructor(private readonly unit: PlanOptions['unit'] = 'item') {}
 
 	/** Keys that look the same are found within a portion. @returns the notices on all so far */
-	add({ records, merged, worded: fields }: Plan): string[] {
-		const { unit, counts, worded } = this;
-		for (const [header, source] of fields) worded.set(header, worded.get(header) ?? source);
+	add({ records, merged }: Plan): string[] {
+		const { unit, counts } = this;
 		const mergedCounts = new Map<number, number>();
 		for (const last of merged.values()) mergedCounts.set(last, (mergedCounts.get(last) ?? 0) + 1);
 		const known = new Map<string, { index: number; key: string }>();
@@ -70,7 +61,6 @@ export class ValueNotices {
 				`Keys that differ only in case, spaces, invisible characters or in how letters are composed are different records: ${pair}${more}. If they are the same, add ${SAME_TEXT} to the key's expression.`,
 			none > 0 &&
 				`Keys that may stand for no value: ${none} ${unit}${none === 1 ? '' : 's'}, such as ${example}. All of one key become one record. If they have no key, leave them out.`,
-			worded.size > 0 && wordedNotice(worded),
 		];
 		return notices.filter((notice) => notice !== false);
 	}

@@ -1,9 +1,9 @@
 import { ValueNotices } from '../../../../nodes/DataPlatform/bulk/plan/valueNotices.ts';
 import { recordKey } from '../../../../nodes/DataPlatform/fields/values.ts';
-import { fieldOf, planRecords, sendableOf, tableOf } from '../../fixtures.cts';
+import { fieldOf, sendableOf } from '../../fixtures.cts';
 
 const planOf = (keys: Array<string | undefined>, merged: Array<[number, number]> = [], from = 0) => ({
-	...{ problems: [], ignored: new Set<string>(), worded: new Map<string, string>(), notices: [], merged: new Map(merged) },
+	...{ problems: [], ignored: new Set<string>(), notices: [], merged: new Map(merged) },
 	records: keys.map((key, index) => sendableOf({ index: from + index, key })),
 });
 
@@ -102,24 +102,4 @@ test('keys of all portions are counted', () => {
 	const [similar, none] = all.add(planOf(['A', 'n/a', 'NULL', 'd', 'D'], [], 7));
 	expect(similar).toContain("'c', 'C' (rows 5 and 6), and 1 more. ");
 	expect(none).toContain("no value: 3 rows, such as 'NULL' (row 3). ");
-});
-
-test.each<[string, string, Record<string, unknown>, string[]]>([
-	[
-		'text',
-		'text',
-		{ x: false },
-		["true and false become words, because these fields hold text: 'x'. If false means no value, map 'x' to {{ $json.x || '' }}."],
-	],
-	['what is text already', 'text', { x: 'false' }, []],
-	['a checkbox', 'checkbox', { x: false }, []],
-	['a number', 'number', { x: false }, []],
-])('true and false for %s', (_, type, values, expected) => {
-	const table = tableOf(fieldOf('name', 'text', { importKey: true }), fieldOf('x', type));
-	const options = { mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'error' } as const;
-	const plan = planRecords(table, [{ index: 0, values: { name: 'Ada', ...values } }], { ...options, sourceOf: () => '$json.x' });
-	expect(new ValueNotices().add(plan)).toEqual(expected);
-	// A row of a file has no expression.
-	const rows = planRecords(table, [{ index: 0, values: { name: 'Ada', ...values } }], options);
-	expect(new ValueNotices().add(rows)).toEqual(expected.map((notice) => notice.replace(/\. If.*/, '.')));
 });

@@ -62,8 +62,6 @@ export interface ImportResult {
 	preview: IDataObject[];
 	/** Why rows were rejected. */
 	kinds: FailureKinds;
-	/** Notices about the keys of all rows. */
-	notices: string[];
 	/** The headers of read-only fields. */
 	readOnly: Set<string>;
 	/** The first row with an unknown outcome. */
@@ -102,7 +100,6 @@ export class RowImport {
 		this.result = {
 			counts: { ...noCounts(false), rows: 0, rejected: 0 },
 			merged: {},
-			notices: [],
 			kept: new KeptCounts(),
 			confirmedThroughRow: parts.before,
 			writtenAfter: 0,
@@ -176,7 +173,6 @@ export class RowImport {
 			else outcomes.set(row.row, { ...read, outcome: 'failed' });
 		}
 		const plan = await pipeline.plan(inputs);
-		this.result.notices = plan.notices;
 		this.rejectKnownKeys(plan);
 		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
 		for (const header of plan.ignored) this.result.readOnly.add(header);

@@ -113,7 +113,6 @@ async function writeRows(
 		notRemoved: sync && (await removeMissing(run, index, sync, result)),
 	};
 	hintIgnored(run, { ignored: result.readOnly });
-	for (const notice of result.notices) run.hintOnce(notice, 'warning');
 	return reportOn(about, result, {
 		file: name,
 		scopeRecords: sync?.scopeSize,

@@ -99,7 +99,7 @@ export class Planner {
 	finish(): Plan {
 		const { records, problems, ignored, fields } = this;
 		const merged = new Map<number, number>();
-		const plan = { records, problems, merged, ignored, notices: [] };
+		const plan = { records, problems, merged, ignored };
 		return resolveDuplicates(plan, this.options, (name) => fields.get(name)!);
 	}
 

@@ -58,10 +58,13 @@ export async function writeRecords({ planned, serve, options, table = people, re
 		{ retryBudgetMs, skipAudit },
 	);
 	const outcomes: ItemOutcome[] = [];
-	const stopped = await writeMany(writeTo(fake.connection, options, table), planned, ({ index }, outcome) => {
+	const write = writeTo(fake.connection, options, table);
+	await writeMany(write, planned, ({ index }, outcome) => {
 		if (outcomes[index]) throw new Error(`Item ${index} has two outcomes.`);
 		outcomes[index] = outcome;
+		write.session.note(outcome);
 	});
+	const { stopped } = write.session;
 	const writes = fake.sent.filter(isWrite);
 	const batches = writes.map((request) => entriesOf(request).length);
 	return { outcomes, stopped, sent: fake.sent, writes, batches, mostUnderWay };

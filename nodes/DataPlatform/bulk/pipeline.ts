@@ -22,11 +22,11 @@ import { listed } from '../transport/messageText';
 import { afterProof, proveKey, type Proof } from './send/proveKey';
 import type { LinkResolver } from './links/linkResolver';
 import { MatchedWriter } from './match/writeMatched';
-import { afterFailure, isSuccess, notSent } from './outcome';
+import { isSuccess, notSent } from './outcome';
 import { planRecords } from './plan/plan';
 import { isAppending } from './resolve/compare';
 import { lookUp } from './resolve/lookup';
-import type { Matching, RowTask, Task } from './writeTask';
+import type { RowTask, Task } from './writeTask';
 import { writeMany, WriteSession, type OnOutcome, type Write } from './send/write';
 import type { Entry, ItemOutcome, Plan, PlanInput, RowProblem } from './terms';
 
@@ -38,14 +38,6 @@ import type { Entry, ItemOutcome, Plan, PlanInput, RowProblem } from './terms';
 export type OnRow = (index: number, outcome: ItemOutcome, record?: Entry) => void;
 
 const valuesOfRow = ({ values }: PlanInput) => values;
-
-/** By ID. A missing record is no failure. */
-const BY_ID: Matching = {
-	on: 'recordId',
-	ifFound: 'update',
-	ifMissing: 'skip',
-	multipleMatches: 'error',
-};
 
 export class WritePipeline {
 	private readonly session: WriteSession;
@@ -127,9 +119,13 @@ export class WritePipeline {
 	 * @throws what `onRow` throws
 	 */
 	async write(plan: Plan, onRow: OnRow): Promise<ServiceError | undefined> {
-		const { options } = this;
-		const { matching, planning, stopAtFailure } = options;
-		const rows = new Portion(plan, onRow, planning.unit);
+		const { options, session } = this;
+		const { matching, planning } = options;
+		const onNoted: OnRow = (index, outcome, record) => {
+			session.note(outcome);
+			onRow(index, outcome, record);
+		};
+		const rows = new Portion(plan, onNoted, planning.unit);
 		const onOutcome: OnOutcome = (record, outcome) => rows.report(record.index, outcome, record);
 		const prepare = async (records: Entry[]) => {
 			const writing = { records, problems: [] as RowProblem[] };
@@ -140,68 +136,72 @@ export class WritePipeline {
 		// If records are matched first, linked ones are created later, only for those that are written.
 		const records = matching ? plan.records : await prepare(plan.records);
 		rows.reportProblems(plan.problems);
-		const hasProblems = plan.problems.length > 0 || records.length < plan.records.length;
-		let stopped = stopAtFailure && hasProblems ? afterFailure() : undefined;
-		if (!stopped && matching) {
-			const writer = new MatchedWriter(this.asWrite(), matching, prepare, onOutcome);
-			stopped = await writer.run(records);
-		} else stopped = await this.writeProven(records, onOutcome, stopped);
+		if (matching && !session.stopped) {
+			await new MatchedWriter(this.asWrite(), matching, prepare, onOutcome).run(records);
+		} else await this.writeProven(records, onOutcome);
 		rows.reportMerged();
-		return stopped;
+		return session.stopped;
 	}
 
 	/**
 	 * Writes records. If the user named the import key, it is proven first: with a record that exists,
 	 * else with the first one that can be written, whose outcome then waits for the proof.
 	 */
-	private async writeProven(records: Entry[], onOutcome: OnOutcome, isStopped?: ServiceError) {
-		const { target, options } = this;
+	private async writeProven(records: Entry[], onOutcome: OnOutcome): Promise<void> {
+		const { target, options, session } = this;
 		const facts = tableAt(target.client, target.at).learned;
 		const key = importKeyOf(target.table);
 		let next = 0;
-		let stopped = isStopped;
-		if (!stopped && options.provesKey && key && facts.importKey !== key.name) {
+		if (!session.stopped && options.provesKey && key && facts.importKey !== key.name) {
 			const first = records.slice(0, MAX_PAGE_SIZE);
 			const stored = await lookUp(target, [key], first, { loads: 'keys' }).catch(
 				serviceErrorOrThrow,
 			);
 			// A token may write and not read.
-			if (stored instanceof ServiceError && stored.delivery !== 'rejected') stopped = stored;
+			if (stored instanceof ServiceError && stored.delivery !== 'rejected') {
+				session.stopped = stored;
+			}
 			const matches = stored instanceof ServiceError ? undefined : stored;
 			let proof: Proof | undefined = [...(matches ?? [])].find(([, found]) => found.length > 0);
 			let written: ItemOutcome | undefined;
-			for (; !proof && next < records.length && !stopped; next += 1) {
+			for (; !proof && next < records.length && !session.stopped; next += 1) {
 				const record = records[next]!;
-				stopped = await writeMany(this.asWrite(), [record], (entry, outcome) => {
+				await writeMany(this.asWrite(), [record], (entry, outcome) => {
 					if (!isSuccess(outcome) || !outcome.id) onOutcome(entry, outcome);
 					else [proof, written] = [[record, [{ id: outcome.id }]], outcome];
 				});
 			}
 			const { unit } = options.planning;
-			if (proof && !stopped) stopped = await proveKey(target, key.name, proof, written, unit);
-			if (proof && !stopped) facts.importKey = key.name;
+			if (proof && !session.stopped) {
+				session.stopped = await proveKey(target, key.name, proof, written, unit);
+			}
+			if (proof && !session.stopped) facts.importKey = key.name;
 			if (proof && written) {
 				const [record] = proof;
 				const wasNew = matches?.get(record)?.length === 0;
 				const isLast = next === records.length;
-				const proven = afterProof(written, stopped, wasNew, isLast);
+				const proven = afterProof(written, session.stopped, wasNew, isLast);
+				session.stopped = proven.stopped;
 				onOutcome(record, proven.outcome);
-				stopped = proven.stopped;
 			}
 		}
-		const rest = records.slice(next);
-		return (await writeMany({ ...this.asWrite(), stopped }, rest, onOutcome)) ?? stopped;
+		await writeMany(this.asWrite(), records.slice(next), onOutcome);
 	}
 
 	/**
 	 * Updates records by their IDs, whatever the rows are matched on.
 	 *
 	 * @param records each with an id
+	 * @param outcomeOf gets what became of a record, once; returns what that means for the run
 	 * @returns why it stopped early, if it did
 	 */
-	async update(records: Entry[], onOutcome: OnOutcome): Promise<ServiceError | undefined> {
-		const changes = { mode: 'update', matching: BY_ID, skipUnchanged: false } as const;
-		return await writeMany(this.asWrite(changes), records, onOutcome);
+	async update(records: Entry[], outcomeOf: (record: Entry, outcome: ItemOutcome) => ItemOutcome) {
+		const { session } = this;
+		const changes = { mode: 'update', matching: undefined, skipUnchanged: false } as const;
+		await writeMany(this.asWrite(changes), records, (record, outcome) =>
+			session.note(outcomeOf(record, outcome)),
+		);
+		return session.stopped;
 	}
 
 	private asWrite(changes: Partial<Task> = {}): Write {

@@ -334,8 +334,9 @@ describe('an update by ID', () => {
 	const update = async (setup: Setup = {}) => {
 		const { pipeline, stub } = setUp(setup);
 		const results: string[] = [];
-		const stopped = await pipeline.update(records, ({ index }, { outcome, notAttempted }) => {
-			results[index] = notAttempted ? `${outcome}, derived` : outcome;
+		const stopped = await pipeline.update(records, ({ index }, item) => {
+			results[index] = item.notAttempted ? `${item.outcome}, derived` : item.outcome;
+			return item.outcome === 'notFound' ? { outcome: 'skipped' } : item;
 		});
 		return { results, stopped, stub };
 	};
@@ -353,7 +354,7 @@ describe('an update by ID', () => {
 		expect(stopped).toBeUndefined();
 	});
 
-	test('goes on behind a record that is gone, though the run stops at a failure', async () => {
+	test('goes on behind a record that is gone and counts as skipped, though the run stops at a failure', async () => {
 		const { results } = await update({ options: { stopAtFailure: true, batchSize: 1 } });
 		expect(results).toEqual(['notFound', 'updated']);
 	});

@@ -12,7 +12,7 @@ import { TwoWaySync, withTwoWay } from './twoWay';
 import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
 import { asNew } from '../entry';
-import { afterFailure, isSuccess, MATCHES_SHOWN, stoppedItem } from '../outcome';
+import { MATCHES_SHOWN, stoppedItem } from '../outcome';
 import type { Matching } from '../writeTask';
 import { writeMany, type OnOutcome, type Write } from '../send/write';
 import type { Entry, ItemOutcome, WriteMode } from '../terms';
@@ -26,8 +26,6 @@ export class MatchedWriter {
 	private readonly fields: ReadonlyMap<string, FieldDefinition>;
 	/** Records that no ID was found for when they were updated: they are created. */
 	private readonly missing: Entry[] = [];
-	/** Why nothing more is sent. */
-	private stopped?: ServiceError;
 
 	/**
 	 * @param prepare called with the records to write, before the first one is written; returns those
@@ -49,14 +47,15 @@ export class MatchedWriter {
 		this.isCompared = isRead || isGuarded || rules !== undefined || twoWay !== undefined;
 	}
 
-	/** @returns why it stopped early, if it did */
-	async run(planned: Entry[]): Promise<ServiceError | undefined> {
-		const { isFromInput = false } = this.base.task.planning ?? {};
+	async run(planned: Entry[]): Promise<void> {
+		const { session, task } = this.base;
+		const { isFromInput = false } = task.planning ?? {};
 		const records = planned.map((record) => this.twoWay?.begin(record, isFromInput) ?? record);
 		const matches = await this.find(records);
 		if (matches instanceof ServiceError) {
+			session.stopped = matches;
 			for (const record of records) this.deliver(record, stoppedItem(matches));
-			return matches;
+			return;
 		}
 		await this.requireFewNew([...matches.values()]);
 		const { outcomes, ...decided } = decide(matches, this.matching, this.isCompared);
@@ -65,11 +64,9 @@ export class MatchedWriter {
 		this.twoWay?.requireFewChanges(updates);
 		for (const [record, outcome] of outcomes) this.deliver(record, outcome);
 		const writing = [...updates, ...creates];
-		const ready = new Set(this.stopped ? writing : await this.prepare(writing));
-		if (ready.size < writing.length) this.noteFailure();
+		const ready = new Set(session.stopped ? writing : await this.prepare(writing));
 		await this.update(updates.filter((record) => ready.has(record)));
 		await this.create([...creates.filter((record) => ready.has(record)), ...this.missing]);
-		return this.stopped;
 	}
 
 	/** What to write to a record that was found. */
@@ -120,11 +117,11 @@ export class MatchedWriter {
 
 	private async write(records: Entry[], mode: WriteMode, onOutcome: OnOutcome, isNew = false) {
 		// Records to create were already looked up.
-		const { base, matching, stopped } = this;
+		const { base, matching } = this;
 		const isRuled = matching.fieldRules !== undefined || matching.twoWay !== undefined;
 		const isCompared = base.task.skipUnchanged || isRuled;
 		const task = { ...base.task, mode, skipUnchanged: isCompared && !isNew };
-		this.stopped = (await writeMany({ ...base, task, stopped }, records, onOutcome)) ?? this.stopped;
+		await writeMany({ ...base, task }, records, onOutcome);
 	}
 
 	private async update(records: Entry[]) {
@@ -157,11 +154,6 @@ export class MatchedWriter {
 	}
 
 	private deliver(record: Entry, outcome: ItemOutcome) {
-		if (!isSuccess(outcome)) this.noteFailure();
 		this.onOutcome(record, withTwoWay(outcome, record));
-	}
-
-	private noteFailure() {
-		if (this.base.task.stopAtFailure) this.stopped ??= afterFailure();
 	}
 }

@@ -374,6 +374,7 @@ export class Sync {
 				{ ...record, fields: { ...record.fields, ...(isSuccess(outcome) && fields) } },
 				outcome,
 			);
+			return outcome;
 		});
 	}
 }

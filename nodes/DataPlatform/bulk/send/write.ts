@@ -71,9 +71,16 @@ export class WriteSession {
 	readonly rejections = new Rejections();
 	/** Whether each record is written by a request of its own: the platform forbids bulk requests. */
 	writesSingly = false;
+	/** Why nothing more is sent. What may have been written is still looked up. */
+	stopped?: ServiceError;
 
-	constructor(task: Task) {
+	constructor(private readonly task: Task) {
 		this.congestion = new CongestionControl(task);
+	}
+
+	/** Notes what became of a row: after a failure, nothing more may be sent. */
+	note(outcome: ItemOutcome) {
+		if (this.task.stopAtFailure && !isSuccess(outcome)) this.stopped ??= afterFailure();
 	}
 }
 
@@ -82,8 +89,6 @@ export interface Write {
 	target: DefinedTable;
 	task: Task;
 	session: WriteSession;
-	/** Why nothing is sent, if the run stopped before. */
-	stopped?: ServiceError;
 }
 
 class BulkWriter {
@@ -93,15 +98,13 @@ class BulkWriter {
 	/** What is still to be done, in this order. */
 	private queue: Work[] = [];
 	private readonly underWay = new Set<Promise<void>>();
-	/** Why nothing more is sent. What may have been written is still looked up. */
-	private stopped?: ServiceError;
 	private readonly keys: FieldDefinition[];
 	private readonly context: WriteContext;
 	/** Whether requests go one at a time, to keep the order of the records. */
 	private readonly isOrdered: boolean;
 
 	constructor(
-		{ target, task, session, stopped }: Write,
+		{ target, task, session }: Write,
 		private readonly onOutcome: OnOutcome,
 	) {
 		const { table } = target;
@@ -109,7 +112,6 @@ class BulkWriter {
 		this.target = target;
 		this.task = task;
 		this.session = session;
-		this.stopped = stopped;
 		this.isOrdered = mode === 'create' && task.parallelRequests === 0;
 		const matchOn = Array.isArray(matching?.on) ? matching.on : undefined;
 		this.keys = keyFields(table, { matchOn });
@@ -136,8 +138,8 @@ class BulkWriter {
 		return groups.flat();
 	}
 
-	/** Resolves every record. Returns why it stopped early, if it did. */
-	async run(records: Entry[]): Promise<ServiceError | undefined> {
+	/** Resolves every record. */
+	async run(records: Entry[]): Promise<void> {
 		const { underWay, task } = this;
 		const unsent = task.skipUnchanged || task.dryRun ? await this.compare(records) : records;
 		const sent = task.mode === 'create' ? withoutSharedKeys(unsent) : unsent;
@@ -151,7 +153,7 @@ class BulkWriter {
 					.then(() => void underWay.delete(one));
 				underWay.add(one);
 			}
-			if (underWay.size === 0) return this.stopped;
+			if (underWay.size === 0) return;
 			await Promise.race(underWay);
 			if (errors.length > 0) throw errors[0];
 		}
@@ -171,7 +173,7 @@ class BulkWriter {
 		}
 		const unsent: Entry[] = [];
 		await forEachConcurrent(pages, limit, async (page) => {
-			if (this.stopped) {
+			if (session.stopped) {
 				unsent.push(...page);
 				return;
 			}
@@ -186,8 +188,8 @@ class BulkWriter {
 
 	/** Starts the next work, if there is any now. */
 	private startNext(): Promise<WorkResult> | undefined {
-		if (this.stopped) this.skipUnsent(this.stopped);
-		const { congestion, rejections, writesSingly } = this.session;
+		const { congestion, rejections, writesSingly, stopped } = this.session;
+		if (stopped) this.skipUnsent(stopped);
 		const isAlone = this.isOrdered || rejections.probe !== undefined;
 		if (this.underWay.size >= (isAlone ? 1 : congestion.count)) return undefined;
 		const work = this.queue.shift();
@@ -321,21 +323,10 @@ class BulkWriter {
 		this.queue.unshift(...sendAll([record!]));
 	}
 
-	private isFailure(outcome: ItemOutcome) {
-		const { matching } = this.task;
-		// The caller then creates or skips the record.
-		const mayBeMissing =
-			matching?.ifMissing === 'skip' ||
-			(matching?.ifMissing === 'create' && matching.on === 'recordId');
-		const isExpected = mayBeMissing && outcome.outcome === 'notFound';
-		return !isSuccess(outcome) && !isExpected;
-	}
-
 	private apply({ outcomes, work, stop }: WorkResult) {
-		const { returnsPrevious, stopAtFailure } = this.task;
-		this.stopped ??= stop;
+		const { returnsPrevious } = this.task;
+		this.session.stopped ??= stop;
 		for (const [record, outcome] of outcomes) {
-			if (stopAtFailure && this.isFailure(outcome)) this.stopped ??= afterFailure();
 			const item = withNextStep(outcome, record.fields, this.context);
 			const { before, fields } = record;
 			const isKnown = returnsPrevious && before && MAY_BE_CHANGED.has(outcome.outcome);
@@ -348,12 +339,11 @@ class BulkWriter {
 }
 
 /**
- * Writes planned records in batches and resolves each.
+ * Writes planned records in batches and resolves each. If the session has stopped, those that were not
+ * sent are `failed`.
  *
  * @param onOutcome called once for each record, with its resolved outcome
- * @returns why it stopped early, if it did; items that were not sent are `failed`
  */
 export async function writeMany(write: Write, records: Entry[], onOutcome: OnOutcome) {
-	if (records.length === 0) return undefined;
-	return await new BulkWriter(write, onOutcome).run(records);
+	if (records.length > 0) await new BulkWriter(write, onOutcome).run(records);
 }

@@ -220,14 +220,11 @@ test('an execution that is canceled sends no further batch', async () => {
 		return inserted(request);
 	});
 	const outcomes: string[] = [];
-	const stopped = await writeMany(
-		writeTo(fake.connection, { batchSize: 2, parallelRequests: 1 }),
-		records(10),
-		({ index }, { outcome }) => (outcomes[index] = outcome),
-	);
+	const toCancel = writeTo(fake.connection, { batchSize: 2, parallelRequests: 1 });
+	await writeMany(toCancel, records(10), ({ index }, { outcome }) => (outcomes[index] = outcome));
 	expect(fake.sent).toHaveLength(2);
 	expect(outcomes).toEqual([...times(4, 'inserted'), ...times(6, 'failed')]);
-	expect(stopped?.message).toContain('canceled');
+	expect(toCancel.session.stopped?.message).toContain('canceled');
 });
 
 describe('comparing first', () => {

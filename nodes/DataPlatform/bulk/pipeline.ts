@@ -121,11 +121,7 @@ export class WritePipeline {
 	async write(plan: Plan, onRow: OnRow): Promise<ServiceError | undefined> {
 		const { options, session } = this;
 		const { matching, planning } = options;
-		const onNoted: OnRow = (index, outcome, record) => {
-			session.note(outcome);
-			onRow(index, outcome, record);
-		};
-		const rows = new Portion(plan, onNoted, planning.unit);
+		const rows = new Portion(plan, session, onRow, planning.unit);
 		const onOutcome: OnOutcome = (record, outcome) => rows.report(record.index, outcome, record);
 		const prepare = async (records: Entry[]) => {
 			const writing = { records, problems: [] as RowProblem[] };
@@ -216,12 +212,14 @@ class Portion {
 
 	constructor(
 		private readonly plan: Plan,
+		private readonly session: WriteSession,
 		private readonly onRow: OnRow,
 		private readonly unit: 'item' | 'row' = 'item',
 	) {}
 
 	report(index: number, outcome: ItemOutcome, record?: Entry) {
 		if (this.plan.merged.size > 0) this.byIndex.set(index, { outcome, record });
+		this.session.note(outcome);
 		this.onRow(index, outcome, record);
 	}
 
@@ -268,7 +266,6 @@ export async function planRows(
 	const { table } = target;
 	await resolveTimeZone(target, rows.map(valuesOfRow));
 	await links.learnFor(table, rows);
-	const isLinked = linkRules.size > 0;
-	const resolved = isLinked ? await links.resolve(table, rows, linkRules, createsRows) : rows;
+	const resolved = await links.resolve(table, rows, linkRules, createsRows);
 	return await planRecords(table, resolved, planning);
 }

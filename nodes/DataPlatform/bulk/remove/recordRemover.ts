@@ -1,14 +1,11 @@
-/**
- * Deletes records one by one, as many at a time as the platform takes; outcomes of those that stay,
- * and how all of them are named.
- */
+/** Deletes records one by one, as many at a time as the platform takes; and how they are named. */
 import { tryDeleteRecord } from '../../api/records';
 import type { FieldDefinition, PlatformRecord, TableAt } from '../../api/types';
 import { recordKey } from '../../fields/values';
 import { forEachConcurrent } from '../../transport/concurrency';
-import { problemOf, type ServiceError } from '../../transport/errors';
+import type { ServiceError } from '../../transport/errors';
 import { RequestLimit } from '../send/congestion';
-import type { ItemOutcome, NamedRecord } from '../terms';
+import type { NamedRecord } from '../terms';
 
 /** How many records are deleted on one reading of those that still match. */
 export const DELETED_PER_READING = 60;
@@ -52,19 +49,3 @@ export class Remover {
 		});
 	}
 }
-
-/** @param message why it was not tried */
-export const notRemoved = ({ id }: PlatformRecord, message: string): ItemOutcome => ({
-	outcome: 'failed',
-	id,
-	message: `The record '${id}' is missing from the input, but was not removed: ${message}`,
-	notAttempted: true,
-	isRetryable: true,
-});
-
-export const failedRemoval = ({ id }: PlatformRecord, error: ServiceError): ItemOutcome => ({
-	...problemOf(error),
-	outcome: error.delivery === 'ambiguous' ? 'unknown' : 'failed',
-	id,
-	message: `The record '${id}' is missing from the input, but was not removed: ${error.message}`,
-});

@@ -16,7 +16,12 @@ import type { DefinedTable, FieldDefinition, FieldValues, PlatformRecord } from 
 import { holdsData } from '../../fields';
 import { isCleared } from '../../fields/fieldType';
 import { holdsValue, recordKey, type RecordKey } from '../../fields/values';
-import { serviceErrorOrThrow, InputError, ServiceError } from '../../transport/errors';
+import {
+	InputError,
+	problemOf,
+	ServiceError,
+	serviceErrorOrThrow,
+} from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import { counted, nameList } from '../../transport/messageText';
 import { createPause } from '../../transport/pause';
@@ -24,29 +29,17 @@ import { isSameVersion } from '../resolve/compare';
 import { lookUpByIds, oneOfKeys, storedRecordKey } from '../resolve/lookup';
 import { afterFailure, isSuccess, OUTCOMES } from '../outcome';
 import type { WritePipeline } from '../pipeline';
-import {
-	DELETED_PER_READING,
-	failedRemoval,
-	namedBy,
-	notRemoved,
-	Remover,
-	sortedNames,
-} from './recordRemover';
+import { DELETED_PER_READING, namedBy, Remover, sortedNames } from './recordRemover';
 import type { Entry, ItemOutcome, NamedRecord } from '../terms';
 import { LABELS } from '../../labels';
 
 const CHECK_INPUT = 'Check that the input is complete and that the filter is right.';
 
-/**
- * What to do with records that are missing from the input: delete them, or set some of their
- * fields.
- */
-export type Removal = 'delete' | { set: FieldValues };
-
 export interface SyncOptions {
 	/** The records that the input stands for; without conditions, the whole table. */
 	scope: Group;
-	removal: Removal;
+	/** What to do with records that are missing from the input. */
+	removal: 'delete' | { set: FieldValues };
 	/** If more records are missing, nothing is written or removed. */
 	maximum: number;
 	/** The same as a share of the scope, in percent. */
@@ -72,8 +65,21 @@ function ofMarked(item: ItemOutcome): ItemOutcome {
 	return item.outcome === 'notFound' ? { outcome: 'skipped', id: item.id } : item;
 }
 
-const notReached = (record: PlatformRecord, { message }: ServiceError) =>
-	notRemoved(record, `the run stopped before: ${message}`);
+/** @param message why it was not tried */
+const notRemoved = ({ id }: PlatformRecord, message: string): ItemOutcome => ({
+	outcome: 'failed',
+	id,
+	message: `The record '${id}' is missing from the input, but was not removed: ${message}`,
+	notAttempted: true,
+	isRetryable: true,
+});
+
+const failedRemoval = ({ id }: PlatformRecord, error: ServiceError): ItemOutcome => ({
+	...problemOf(error),
+	outcome: error.delivery === 'ambiguous' ? 'unknown' : 'failed',
+	id,
+	message: `The record '${id}' is missing from the input, but was not removed: ${error.message}`,
+});
 
 /** A stored record with its key. */
 interface KeyedRecord {
@@ -257,7 +263,10 @@ export class Sync {
 				removed.set(record.id, [record, outcome]);
 			});
 			for (const before of chunk) {
-				const [record, outcome] = removed.get(before.id) ?? [before, notReached(before, stopped!)];
+				const [record, outcome] = removed.get(before.id) ?? [
+					before,
+					notRemoved(before, `the run stopped before: ${stopped!.message}`),
+				];
 				if (OUTCOMES[outcome.outcome] === 'removal') {
 					this.removed.push(namedBy(this.keys, record));
 				}

@@ -193,14 +193,11 @@ export const ROWS: readonly Row[] = [
 	[{}, unknown],
 ];
 
-const TESTS = ROWS.map((row) => ({
-	row,
-	facts: Object.entries(row[0]) as Array<[keyof Situation, unknown]>,
-}));
-
 /** The row that decides a situation. */
-export const rowFor = (situation: Situation): Row =>
-	TESTS.find(({ facts }) => facts.every(([name, fact]) => situation[name] === fact))!.row;
+export function rowFor(situation: Situation): Row {
+	const isFact = ([name, fact]: [string, unknown]) => situation[name as keyof Situation] === fact;
+	return ROWS.find(([facts]) => Object.entries(facts).every(isFact))!;
+}
 
 const kindOf = (entry: Entry, context: WriteContext) => {
 	const mode = modeOf(entry, context.mode);

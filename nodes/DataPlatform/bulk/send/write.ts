@@ -92,9 +92,6 @@ export interface Write {
 }
 
 class BulkWriter {
-	private readonly target: DefinedTable;
-	private readonly task: Task;
-	private readonly session: WriteSession;
 	/** What is still to be done, in this order. */
 	private queue: Work[] = [];
 	private readonly underWay = new Set<Promise<void>>();
@@ -104,14 +101,13 @@ class BulkWriter {
 	private readonly isOrdered: boolean;
 
 	constructor(
-		{ target, task, session }: Write,
+		private readonly target: DefinedTable,
+		private readonly task: Task,
+		private readonly session: WriteSession,
 		private readonly onOutcome: OnOutcome,
 	) {
 		const { table } = target;
 		const { mode, matching, withoutIds } = task;
-		this.target = target;
-		this.task = task;
-		this.session = session;
 		this.isOrdered = mode === 'create' && task.parallelRequests === 0;
 		const matchOn = Array.isArray(matching?.on) ? matching.on : undefined;
 		this.keys = keyFields(table, { matchOn });
@@ -344,6 +340,11 @@ class BulkWriter {
  *
  * @param onOutcome called once for each record, with its resolved outcome
  */
-export async function writeMany(write: Write, records: Entry[], onOutcome: OnOutcome) {
-	if (records.length > 0) await new BulkWriter(write, onOutcome).run(records);
+export async function writeMany(
+	{ target, task, session }: Write,
+	records: Entry[],
+	onOutcome: OnOutcome,
+) {
+	if (records.length === 0) return;
+	await new BulkWriter(target, task, session, onOutcome).run(records);
 }

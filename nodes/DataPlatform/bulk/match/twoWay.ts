@@ -180,21 +180,9 @@ export class TwoWaySync {
 		private readonly rules: FieldRules = new Map(),
 	) {}
 
-	/**
-	 * Has the state read together with the values that are compared.
-	 *
-	 * @param isFromInput whether the values may be a record as it was read
-	 * @throws {InputError} if the state is mapped
-	 */
-	begin(record: Entry, isFromInput: boolean): Entry {
-		const { state } = this.options;
-		if (isFromInput || !Object.hasOwn(record.fields, state)) {
-			return { ...record, fields: { ...record.fields, [state]: null } };
-		}
-		throw new InputError(`Nothing was sent: the field '${state}' is mapped`, {
-			field: state,
-			hint: `It is the '${LABELS.stateField}', which only this node writes. Remove it from the mapping.`,
-		});
+	/** Has the state read together with the values that are compared. An item's own value is left out. */
+	begin(record: Entry): Entry {
+		return { ...record, fields: { ...record.fields, [this.options.state]: null } };
 	}
 
 	/**

@@ -48,9 +48,8 @@ export class MatchedWriter {
 	}
 
 	async run(planned: Entry[]): Promise<void> {
-		const { session, task } = this.base;
-		const { isFromInput = false } = task.planning ?? {};
-		const records = planned.map((record) => this.twoWay?.begin(record, isFromInput) ?? record);
+		const { session } = this.base;
+		const records = planned.map((record) => this.twoWay?.begin(record) ?? record);
 		const matches = await this.find(records);
 		if (matches instanceof ServiceError) {
 			session.stopped = matches;

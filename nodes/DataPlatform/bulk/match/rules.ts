@@ -110,10 +110,6 @@ export function applyFieldRules(
 	const different = held.filter(
 		([name, value]) => holdsValue(fields.get(name), getOwn(stored.fields, name), value) !== true,
 	);
-	const kept = different.map(([name]) => name);
+	const kept = different.length > 0 ? different.map(([name]) => name) : undefined;
 	return { ...record, fields: Object.fromEntries(written), kept };
 }
-
-/** Adds to an outcome the fields that kept a value other than the item's. */
-export const withKept = (outcome: ItemOutcome, { kept = [] }: Entry): ItemOutcome =>
-	kept.length > 0 ? { ...outcome, kept } : outcome;

@@ -24,7 +24,7 @@ import { holdsValue } from '../../fields/values';
 import { LABELS } from '../../labels';
 import { InputError } from '../../transport/errors';
 import { getOwn, omitUndefined } from '../../transport/json';
-import type { Conflict, Entry, ItemOutcome } from '../terms';
+import type { Conflict, Entry } from '../terms';
 import type { FieldRules, TwoWay, TwoWayRule, TwoWayRules } from '../writeTask';
 import { ALWAYS_ALLOWED } from './rules';
 
@@ -272,15 +272,4 @@ export class TwoWaySync {
 			},
 		);
 	}
-}
-
-/** Adds to an outcome what must go back, and what a person must decide. */
-export function withTwoWay(outcome: ItemOutcome, { twoWay }: Entry): ItemOutcome {
-	if (!twoWay) return outcome;
-	const { sendBack, conflicts } = twoWay;
-	return {
-		...outcome,
-		...(Object.keys(sendBack).length > 0 && { sendBack }),
-		...(conflicts.length > 0 && { conflicts }),
-	};
 }

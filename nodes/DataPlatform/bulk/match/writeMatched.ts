@@ -7,8 +7,8 @@ import { countRecords } from '../../api/aggregates';
 import type { FieldDefinition, PlatformRecord } from '../../api/types';
 import { LABELS } from '../../labels';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../../transport/errors';
-import { ALWAYS_ALLOWED, applyFieldRules, decide, deletedMeanwhile, withKept } from './rules';
-import { TwoWaySync, withTwoWay } from './twoWay';
+import { ALWAYS_ALLOWED, applyFieldRules, decide, deletedMeanwhile } from './rules';
+import { TwoWaySync } from './twoWay';
 import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
 import { asNew } from '../entry';
@@ -133,7 +133,7 @@ export class MatchedWriter {
 			else if (isMissing && ifMissing === 'create') this.missing.push(asNew(record));
 			else if (isMissing && ifMissing === 'skip') {
 				this.deliver(record, { outcome: 'skipped', id: record.id });
-			} else this.deliver(record, withKept(outcome, record));
+			} else this.deliver(record, { ...outcome, kept: record.kept });
 		});
 	}
 
@@ -152,7 +152,13 @@ export class MatchedWriter {
 		await this.write(records, mode, onOutcome, true);
 	}
 
+	/** Adds what must go back, and what a person must decide. */
 	private deliver(record: Entry, outcome: ItemOutcome) {
-		this.onOutcome(record, withTwoWay(outcome, record));
+		const { sendBack = {}, conflicts = [] } = record.twoWay ?? {};
+		this.onOutcome(record, {
+			...outcome,
+			...(Object.keys(sendBack).length > 0 && { sendBack }),
+			...(conflicts.length > 0 && { conflicts }),
+		});
 	}
 }

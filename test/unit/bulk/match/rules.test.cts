@@ -1,6 +1,6 @@
 /** Field rules: what is written of a record that exists. */
 import type { JsonValue } from '../../../../nodes/DataPlatform/api/types.ts';
-import { applyFieldRules, withKept } from '../../../../nodes/DataPlatform/bulk/match/rules.ts';
+import { applyFieldRules } from '../../../../nodes/DataPlatform/bulk/match/rules.ts';
 import { KeptCounts } from '../../../../nodes/DataPlatform/bulk/outcome.ts';
 import { fieldOf } from '../../fixtures.cts';
 import type { FieldRules } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
@@ -64,14 +64,7 @@ test('a field that only new records get is kept, even if it is empty', () => {
 
 test('what holds the same value anyway is not said to be kept', () => {
 	const record = apply({ text: 'x' }, { text: 'x' }, ifEmpty('text'));
-	expect([record.fields, record.kept]).toEqual([{}, []]);
-	expect(withKept({ outcome: 'unchanged' }, record)).toEqual({ outcome: 'unchanged' });
-});
-
-test('an outcome names the fields that kept another value', () => {
-	const record = apply({ text: 'x', number: 1 }, { text: 'y' }, ifEmpty('text'));
-	expect(withKept({ outcome: 'updated' }, record)).toEqual({ outcome: 'updated', kept: ['text'] });
-	expect(withKept({ outcome: 'updated' }, { index: 0, fields: {} })).toEqual({ outcome: 'updated' });
+	expect([record.fields, record.kept]).toEqual([{}, undefined]);
 });
 
 test('a record without a field that has a rule is left as it is', () => {

@@ -5,7 +5,7 @@
  *     isSuccess({ outcome: 'written' }); // true
  *     outcomeText('notFound'); // 'not found'
  */
-import type { FieldDefinition, PlatformRecord } from '../api/types';
+import type { PlatformRecord } from '../api/types';
 import { LABELS } from '../labels';
 import type { ErrorEntry } from '../transport/errorEntries';
 import { problemOf, ServiceError } from '../transport/errors';
@@ -121,25 +121,3 @@ export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
 	hint: HINT_IF_UNKNOWN[mode],
 	isRetryable: mode !== 'create',
 });
-
-/** How many records kept each field. */
-export class KeptCounts {
-	private readonly counts = new Map<string, number>();
-
-	add({ outcome, kept = [], mergedInto }: ItemOutcome) {
-		// A record counts once, however many items were merged into it.
-		if (mergedInto !== undefined || !isSuccess({ outcome })) return;
-		for (const name of kept) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
-	}
-
-	/**
-	 * By field name; undefined if no record kept any.
-	 *
-	 * @param fields in whose order: that of outcomes differs from run to run
-	 */
-	in(fields: FieldDefinition[]): Record<string, number> | undefined {
-		const kept = fields.filter(({ name }) => this.counts.has(name));
-		if (kept.length === 0) return undefined;
-		return Object.fromEntries(kept.map(({ name }) => [name, this.counts.get(name)!]));
-	}
-}

@@ -9,7 +9,7 @@
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
 import { TextIndex } from '../api/idSet';
-import { isSuccess, KeptCounts, NAMES_NO_FIELD, noCounts } from '../bulk/outcome';
+import { isSuccess, NAMES_NO_FIELD, noCounts } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
 import type { FileRow } from '../rows/readRows';
 import type { RejectedLines } from '../rows/rejectedRows';
@@ -50,8 +50,6 @@ export interface ImportResult {
 	counts: Record<Outcome | 'rows' | 'rejected', number>;
 	/** How many of them were merged into a later row, by outcome. */
 	merged: Partial<Record<Outcome, number>>;
-	/** How many records kept each field because of the field rules. */
-	kept: KeptCounts;
 	/** All rows up to this one are written or rejected. */
 	confirmedThroughRow: number;
 	/** How many later rows are written nevertheless: parallel requests don't end in order. */
@@ -100,7 +98,6 @@ export class RowImport {
 		this.result = {
 			counts: { ...noCounts(false), rows: 0, rejected: 0 },
 			merged: {},
-			kept: new KeptCounts(),
 			confirmedThroughRow: parts.before,
 			writtenAfter: 0,
 			unknownAfter: 0,
@@ -232,7 +229,6 @@ export class RowImport {
 			}
 			counts.rows += 1;
 			counts[outcome.outcome] += 1;
-			result.kept.add(outcome);
 			if (outcome.mergedInto !== undefined && isSuccess(outcome)) {
 				merged[outcome.outcome] = (merged[outcome.outcome] ?? 0) + 1;
 			}

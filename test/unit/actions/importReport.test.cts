@@ -1,6 +1,6 @@
 /** What an import that stopped early says: which rows are certain, and how to resume it. */
 import { interrupted, reportOn } from '../../../nodes/DataPlatform/actions/record/importReport.ts';
-import { KeptCounts, noCounts } from '../../../nodes/DataPlatform/bulk/outcome.ts';
+import { noCounts } from '../../../nodes/DataPlatform/bulk/outcome.ts';
 import type { WriteMode } from '../../../nodes/DataPlatform/bulk/terms.ts';
 import type { ImportResult } from '../../../nodes/DataPlatform/import/rowImport.ts';
 import { FailureKinds } from '../../../nodes/DataPlatform/run/failureKinds.ts';
@@ -10,7 +10,7 @@ type Counts = Partial<ImportResult['counts']>;
 
 const failureOf = (mode: WriteMode, counts: Counts, more: Partial<ImportResult>, isOnlyFile = true) => {
 	const result: ImportResult = {
-		...{ merged: {}, kept: new KeptCounts(), kinds: new FailureKinds('row'), preview: [], readOnly: new Set() },
+		...{ merged: {}, kinds: new FailureKinds('row'), preview: [], readOnly: new Set() },
 		...{ confirmedThroughRow: 1, writtenAfter: 0, unknownAfter: 0, addsTwice: false },
 		interruption: { error: new InputError('down', { hint: 'Wait.' }) },
 		...more,

@@ -118,7 +118,6 @@ async function writeRows(
 		scopeRecords: sync?.scopeSize,
 		missingRecords: sync?.missing.length,
 		removedRecords: sync?.removed,
-		kept: result.kept.in(table.fields),
 		// Rows of NDJSON name their own fields.
 		...(isCsv && reader.report),
 		linkedRecordsCreated: links.createdCount - linksBefore || undefined,

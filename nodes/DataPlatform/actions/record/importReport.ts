@@ -38,7 +38,7 @@ export interface FileReport {
 export function reportOn(
 	about: Pick<FileReport, 'mode' | 'outputName' | 'isWhole' | 'notRemoved'>,
 	result: ImportResult,
-	{ file, kept, ...effort }: IDataObject & { file: string; requests: number; dryRun?: boolean },
+	{ file, ...effort }: IDataObject & { file: string; requests: number; dryRun?: boolean },
 ): FileReport {
 	const { counts, kinds } = result;
 	const reasons = kinds.text();
@@ -49,7 +49,6 @@ export function reportOn(
 		errors: result.kinds.list(),
 		...counts,
 		merged: merged || undefined,
-		kept,
 		confirmedThroughRow: certainThrough(result),
 		...effort,
 	});

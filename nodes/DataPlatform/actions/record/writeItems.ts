@@ -3,7 +3,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { isSuccess, KeptCounts, noCounts } from '../../bulk/outcome';
+import { isSuccess, noCounts } from '../../bulk/outcome';
 import type { Entry, ItemOutcome, PlanInput, WriteMode } from '../../bulk/terms';
 import { GrowingFile } from '../../input/binaryStore';
 import type { NameOf } from '../../parameterKinds/parameter';
@@ -90,7 +90,6 @@ type Run = RunContext<WriteParameter>;
 /** Writes the planned items of a run. */
 class ItemWriter {
 	private readonly started = new Date();
-	private readonly kept = new KeptCounts();
 	/** How many records have something to send back, conflicts, or lost their state. */
 	private readonly twoWay = { sendBack: 0, conflicts: 0, stateLost: 0 };
 	/** How many written records have no ID. */
@@ -127,7 +126,6 @@ class ItemWriter {
 	private enter(index: number, outcome: ItemOutcome, record?: Entry): boolean {
 		const { run, ledger } = this;
 		const { handle, plan, settings } = this.writing;
-		this.kept.add(outcome);
 		run.progress.note(() => `${ledger.reached.done} of ${run.items.length} items are done`);
 		if (!isSuccess(outcome)) {
 			handle.forget();
@@ -150,17 +148,15 @@ class ItemWriter {
 	/** Says what became of all items, in the output or next to it. */
 	async report(isSummarized: boolean) {
 		const { run, ledger } = this;
-		const { table, settings } = this.writing;
+		const { settings } = this.writing;
 		const summary = this.summary();
 		const warning = failuresText(summary);
 		const kinds = new FailureKinds();
 		for (const { index, problem } of ledger.failures()) kinds.add(problem, index);
 		if (isSummarized) {
-			const kept = this.kept.in(table.fields);
 			const previous = settings.returnsPrevious && (await previousFile(run, ledger));
 			const json = {
 				...summary,
-				...(kept && { kept }),
 				started: this.started.toISOString(),
 				finished: new Date().toISOString(),
 				executionId: run.context.getExecutionId(),

@@ -1,7 +1,6 @@
 /** Field rules: what is written of a record that exists. */
 import type { JsonValue } from '../../../../nodes/DataPlatform/api/types.ts';
 import { applyFieldRules } from '../../../../nodes/DataPlatform/bulk/match/rules.ts';
-import { KeptCounts } from '../../../../nodes/DataPlatform/bulk/outcome.ts';
 import { fieldOf } from '../../fixtures.cts';
 import type { FieldRules } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 
@@ -71,20 +70,4 @@ test('a record without a field that has a rule is left as it is', () => {
 	const record = { index: 0, fields: { code: 'a' } };
 	const stored = { id: 'r1', fields: {} };
 	expect(applyFieldRules(record, stored, ifEmpty('text'), fields)).toBe(record);
-});
-
-test('counts each record once, however many items it has, and none whose write failed', () => {
-	const counts = new KeptCounts();
-	const fields = ['b', 'c', 'a'].map((name) => fieldOf(name));
-	counts.add({ outcome: 'updated' });
-	expect(counts.in(fields)).toBeUndefined();
-	counts.add({ outcome: 'updated', kept: ['a', 'b'] });
-	counts.add({ outcome: 'unchanged', kept: ['a'] });
-	counts.add({ outcome: 'updated', kept: ['a'], mergedInto: 2 });
-	counts.add({ outcome: 'failed', kept: ['a'] });
-	counts.add({ outcome: 'unknown', kept: ['b'] });
-	expect(Object.entries(counts.in(fields)!)).toEqual([
-		['b', 1],
-		['a', 2],
-	]);
 });

@@ -179,28 +179,25 @@ export interface Listed {
 	isNew?: boolean;
 }
 
-/** By `idKey`. */
-export type ListedRecords = ReadonlyMap<string, Listed>;
-
 /**
  * What a request reports about one record:
  * - `listed`: it was written
  * - `omitted`: it was counted as a success, but is not in the list. A look-up may still find its
- *   record there: the list does not say which entry each belongs to
+ *   record there: the list, by `idKey`, does not say which entry each belongs to
  * - `rejected`: it was not written
  * - `unclear`: the response does not account for it; `reasons` say why records were not written
  * - `lost`: there is no response; the entry's last attempt says why
  */
 export type Reported =
 	| ({ as: 'listed' } & Listed)
-	| { as: 'omitted'; listed: ListedRecords }
+	| { as: 'omitted'; listed: ReadonlyMap<string, Listed> }
 	| { as: 'rejected'; rejection: ItemOutcome }
 	| {
 			as: 'unclear';
 			reasons: ErrorEntry[];
 			/** Whether the response names other records, because of which it may have stopped. */
 			namesOthers: boolean;
-			listed: ListedRecords;
+			listed: ReadonlyMap<string, Listed>;
 	  }
 	| { as: 'lost' };
 

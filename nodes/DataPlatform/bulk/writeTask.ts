@@ -55,8 +55,6 @@ export interface Task {
 	importKey?: string;
 	/** How to find records, if the platform does not find them itself. */
 	matching?: Matching;
-	/** How rows become records. */
-	planning?: PlanOptions;
 	/** The most records in a request; 0 for automatic. */
 	batchSize: number;
 	/** The most requests at once; 0 for automatic. */
@@ -75,6 +73,7 @@ export interface Task {
 
 /** A task for rows, whose links may be names instead of IDs. */
 export interface RowTask extends Task {
+	/** How rows become records. */
 	planning: PlanOptions;
 	linkRules: LinkRules;
 	/** The user named the import key: whether it is the platform's is proven before items are sent. */

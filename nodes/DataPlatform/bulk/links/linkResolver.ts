@@ -126,21 +126,21 @@ export class LinkResolver {
 		const catalogs = await this.lookUp(linksByField, rules, table.id);
 		for (const [field, links] of linksByField) {
 			const rule = rules.get(field.name)!;
+			const idOf = (link: Link, isAdded: boolean): LinkedId => {
+				const linked =
+					'id' in link
+						? link
+						: linkedId(catalogs.get(field)!, rule, link.value, isAdded, tableWithoutCreation);
+				if (isAdded && linked && 'id' in linked) this.linkedIds.add(linked.id);
+				return linked;
+			};
 			for (const [position, value] of links) {
 				const row = resolved[position]!;
-				if ('problem' in value) {
-					resolved[position] = withProblem(row, field.name, value.problem);
-					continue;
-				}
-				const idOf = (link: Link, isAdded: boolean): LinkedId => {
-					const linked =
-						'id' in link
-							? link
-							: linkedId(catalogs.get(field)!, rule, link.value, isAdded, tableWithoutCreation);
-					if (isAdded && linked && 'id' in linked) this.linkedIds.add(linked.id);
-					return linked;
-				};
-				resolved[position] = withIds(row, field.name, value, idOf);
+				const { name } = field;
+				resolved[position] =
+					'problem' in value
+						? withProblem(row, name, value.problem)
+						: withIds(row, name, value, idOf);
 			}
 		}
 		return resolved;

@@ -4,9 +4,6 @@
  */
 import type { FieldDefinition, JsonValue, PlatformRecord } from '../../api/types';
 import { fieldType } from '../../fields';
-import { files } from '../../fields/types/files';
-import { linkToMany } from '../../fields/types/link';
-import { texts } from '../../fields/types/text';
 import { holdsValue } from '../../fields/values';
 import { getOwn } from '../../transport/json';
 import { asNew } from '../entry';
@@ -74,17 +71,13 @@ export function decide(
 	return { updates, creates, outcomes };
 }
 
-const LISTS = new Set([texts, files, linkToMany]);
-
 /**
- * `false` and 0 are values; text of spaces only is empty. If in doubt, a field is not empty: if the
- * response omits it, or shows a list although its type is not one.
+ * `false` and 0 are values; text of spaces only is empty. A field that the response omits is not: the
+ * token may not see its value.
  */
 function isBlank(field: FieldDefinition, stored: JsonValue | undefined): boolean {
 	if (typeof stored === 'string') return stored.trim() === '';
-	const type = fieldType(field);
-	if (stored === undefined || (Array.isArray(stored) && !LISTS.has(type))) return false;
-	return type.isEmpty(stored) === true;
+	return stored !== undefined && fieldType(field).isEmpty(stored) === true;
 }
 
 /**

@@ -44,10 +44,10 @@ const MAX_SENT = 3;
 
 /** Two-way sync of one record. */
 class RecordMerge {
-	private readonly write: FieldValues = {};
-	private readonly sendBack: FieldValues = {};
-	private readonly conflicts: Conflict[] = [];
-	private readonly agreed: Record<string, Agreed>;
+	readonly write: FieldValues = {};
+	readonly sendBack: FieldValues = {};
+	readonly conflicts: Conflict[] = [];
+	readonly agreed: Record<string, Agreed>;
 
 	constructor(
 		private readonly here: PlatformRecord | null,
@@ -129,16 +129,6 @@ class RecordMerge {
 		const since = last && this.known?.at;
 		this.conflicts.push({ field, ...omitUndefined({ agreed, since }), here: here ?? null, item });
 	}
-
-	result({ key, on }: Pick<TwoWayRecord, 'key' | 'on'>, now: string): Merged {
-		const { write, sendBack, conflicts, known, agreed: fields } = this;
-		const isSame = JSON.stringify(fields) === JSON.stringify(known?.fields ?? {});
-		if (isSame && Object.keys(write).length === 0) return { write, sendBack, conflicts };
-		const ver = this.here?.ver === undefined ? undefined : this.here.ver + 1;
-		const wrote = Object.keys(write);
-		const state = stateText(key, { at: now, on, ver: this.here ? ver : 0, wrote, fields });
-		return { write, sendBack, conflicts, state };
-	}
 }
 
 /** What is known of a record that is synced. */
@@ -162,13 +152,19 @@ interface TwoWayRecord {
 export function mergeRecord(
 	fields: FieldDefinition[],
 	item: FieldValues,
-	{ here, known, ...found }: TwoWayRecord,
+	{ here, key, on, known }: TwoWayRecord,
 	rules: TwoWayRules,
 	now: string,
 ): Merged {
 	const merge = new RecordMerge(here, known, rules);
 	for (const field of fields) merge.field(field, getOwn<JsonValue>(item, field.name) ?? null);
-	return merge.result(found, now);
+	const { write, sendBack, conflicts, agreed } = merge;
+	const wrote = Object.keys(write);
+	const isSame = JSON.stringify(agreed) === JSON.stringify(known?.fields ?? {});
+	if (isSame && wrote.length === 0) return { write, sendBack, conflicts };
+	const ver = here?.ver === undefined ? undefined : here.ver + 1;
+	const state = stateText(key, { at: now, on, ver: here ? ver : 0, wrote, fields: agreed });
+	return { write, sendBack, conflicts, state };
 }
 
 export class TwoWaySync {

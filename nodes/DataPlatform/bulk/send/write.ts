@@ -40,10 +40,6 @@ import type { Entry, ItemOutcome, Outcome, Report } from '../terms';
 /** Called once for each planned record. */
 export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;
 
-/** Records without a key are read one by one, a few at a time: one window is enough. */
-const compareWindows = ({ mode, matching }: Task) =>
-	(!matching || matching.on === 'recordId') && (mode === 'update' || mode === 'replace') ? 1 : 12;
-
 /** Several records to create may have the same key. It then can't show which one is whose. */
 function withoutSharedKeys(records: Entry[]): Entry[] {
 	const counts = new Map<string | undefined, number>();
@@ -97,8 +93,6 @@ class BulkWriter {
 	private readonly underWay = new Set<Promise<void>>();
 	private readonly keys: FieldDefinition[];
 	private readonly context: WriteContext;
-	/** Whether requests go one at a time, to keep the order of the records. */
-	private readonly isOrdered: boolean;
 
 	constructor(
 		private readonly target: DefinedTable,
@@ -108,7 +102,6 @@ class BulkWriter {
 	) {
 		const { table } = target;
 		const { mode, matching, withoutIds } = task;
-		this.isOrdered = mode === 'create' && task.parallelRequests === 0;
 		const matchOn = Array.isArray(matching?.on) ? matching.on : undefined;
 		this.keys = keyFields(table, { matchOn });
 		const key = this.keys[0]?.name;
@@ -162,12 +155,12 @@ class BulkWriter {
 	 */
 	private async compare(records: Entry[]): Promise<Entry[]> {
 		const { task, context, session } = this;
-		const limit = () => Math.min(compareWindows(task), session.congestion.count);
 		const pages: Entry[][] = [];
 		for (let start = 0; start < records.length; start += MAX_PAGE_SIZE) {
 			pages.push(records.slice(start, start + MAX_PAGE_SIZE));
 		}
 		const unsent: Entry[] = [];
+		const limit = () => session.congestion.count;
 		await forEachConcurrent(pages, limit, async (page) => {
 			if (session.stopped) {
 				unsent.push(...page);
@@ -186,7 +179,9 @@ class BulkWriter {
 	private startNext(): Promise<WorkResult> | undefined {
 		const { congestion, rejections, writesSingly, stopped } = this.session;
 		if (stopped) this.skipUnsent(stopped);
-		const isAlone = this.isOrdered || rejections.probe !== undefined;
+		// One at a time keeps the order of the records.
+		const isOrdered = this.task.mode === 'create' && this.task.parallelRequests === 0;
+		const isAlone = isOrdered || rejections.probe !== undefined;
 		if (this.underWay.size >= (isAlone ? 1 : congestion.count)) return undefined;
 		const work = this.queue.shift();
 		if (!work || work.kind === 'reconcile') return work && this.reconcile(work);

@@ -46,8 +46,6 @@ test.each<[string, JsonValue | undefined, boolean]>([
 	['links', { count: 1, url: 'u' }, false],
 	['web', { href: 'https://example.com' }, false],
 	// What can't be seen to be empty is kept.
-	['text', [], false],
-	['number', [], false],
 	['steps', { lists: [] }, false],
 ])('%s: %j is empty: %s', (name, stored, isEmpty) => {
 	const record = apply({ code: 'a', [name]: 'x' }, stored === undefined ? {} : { [name]: stored }, ifEmpty(name));

@@ -25,7 +25,7 @@ const ROOMS = [
 	'send/',
 	'resolve/',
 	'plan/',
-	'(entry|outcome|writeTask)',
+	'(entry|outcome)',
 	'terms',
 ];
 
@@ -39,7 +39,7 @@ const ENTRIES = {
 		'outcome',
 		'links/linkResolver',
 		'remove/(sync|deleteMatching)',
-		'(terms|writeTask)',
+		'terms',
 	],
 	changes: ['tracker', 'reader', 'cursor'],
 	files: ['transfer', 'uploadValidation'],

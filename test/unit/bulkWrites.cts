@@ -1,11 +1,10 @@
 /** Many records that are written to a stub, and what it receives. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { Task } from '../../nodes/DataPlatform/bulk/writeTask.ts';
 import { writeMany, WriteSession, type Write } from '../../nodes/DataPlatform/bulk/send/write.ts';
 import type { ApiClient } from '../../nodes/DataPlatform/transport/client.ts';
 import { people } from './fixtures.cts';
 import { fakePlatform, httpResponse, type Serve } from './stubPlatform.cts';
-import type { Entry, ItemOutcome } from '../../nodes/DataPlatform/bulk/terms.ts';
+import type { Entry, ItemOutcome, Task } from '../../nodes/DataPlatform/bulk/terms.ts';
 
 /** When every record of the stub was created and modified. */
 export const TIME = '2026-01-01T00:00:00Z';

@@ -26,9 +26,8 @@ import { isSuccess, notSent } from './outcome';
 import { planRecords } from './plan/plan';
 import { isAppending } from './resolve/compare';
 import { lookUp } from './resolve/lookup';
-import type { RowTask, Task } from './writeTask';
 import { writeMany, WriteSession, type OnOutcome, type Write } from './send/write';
-import type { Entry, ItemOutcome, Plan, PlanInput, RowProblem } from './terms';
+import type { Entry, ItemOutcome, Plan, PlanInput, RowProblem, RowTask, Task } from './terms';
 
 /**
  * Gets what became of a row, once.

@@ -2,12 +2,11 @@
 import type { FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
 import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
 import { WritePipeline } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
-import type { Matching, RowTask } from '../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { fieldOf, tableOf } from '../fixtures.cts';
 import { httpResponse } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
-import type { LinkRule } from '../../../nodes/DataPlatform/bulk/writeTask.ts';
-import type { Entry, ItemOutcome, PlanOptions, RowProblem, WriteMode } from '../../../nodes/DataPlatform/bulk/terms.ts';
+import type { LinkRule } from '../../../nodes/DataPlatform/bulk/terms.ts';
+import type { Entry, ItemOutcome, Matching, PlanOptions, RowProblem, RowTask, WriteMode } from '../../../nodes/DataPlatform/bulk/terms.ts';
 
 const people = {
 	...tableOf(

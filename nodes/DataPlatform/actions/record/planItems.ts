@@ -4,8 +4,7 @@
  */
 import type { Table } from '../../api/table';
 import type { TableDefinition } from '../../api/types';
-import type { Plan, PlanInput, RowProblem } from '../../bulk/terms';
-import type { Task } from '../../bulk/writeTask';
+import type { Plan, PlanInput, RowProblem, Task } from '../../bulk/terms';
 import { keyFields } from '../../fields/keyFields';
 import type { ShownParameter } from '../../parameterKinds/parameter';
 import { toProblem } from '../../parameters/describeFailure';

@@ -32,9 +32,8 @@ import {
 } from './linkValues';
 import { lookUpValues, PARALLEL_LOOKUPS, similarText, type ValueMatch } from '../resolve/lookup';
 import { isSuccess } from '../outcome';
-import type { LinkRule, LinkRules, Task } from '../writeTask';
 import { writeMany, WriteSession } from '../send/write';
-import type { Entry, Plan, PlanInput, RowProblem } from '../terms';
+import type { Entry, LinkRule, LinkRules, Plan, PlanInput, RowProblem, Task } from '../terms';
 
 /** A record to create because a link needs it; `id` is set once it exists. */
 interface MissingRecord {

@@ -8,8 +8,7 @@ import { holdsValue } from '../../fields/values';
 import { getOwn } from '../../transport/json';
 import { asNew } from '../entry';
 import { notFoundItem, quoted, severalMatch } from '../outcome';
-import type { FieldRules, MatchRules } from '../writeTask';
-import type { Entry, ItemOutcome, ResolvedEntry } from '../terms';
+import type { Entry, FieldRules, ItemOutcome, MatchRules, ResolvedEntry } from '../terms';
 import { LABELS } from '../../labels';
 
 /** As many records may always change, or be new: a share of a few is easily exceeded. */

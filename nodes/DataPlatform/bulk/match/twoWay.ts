@@ -24,8 +24,7 @@ import { holdsValue } from '../../fields/values';
 import { LABELS } from '../../labels';
 import { InputError } from '../../transport/errors';
 import { getOwn, omitUndefined } from '../../transport/json';
-import type { Conflict, Entry } from '../terms';
-import type { FieldRules, TwoWay, TwoWayRule, TwoWayRules } from '../writeTask';
+import type { Conflict, Entry, FieldRules, TwoWay, TwoWayRule, TwoWayRules } from '../terms';
 import { ALWAYS_ALLOWED } from './rules';
 
 /** What follows for a record. */

@@ -13,9 +13,8 @@ import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
 import { asNew } from '../entry';
 import { MATCHES_SHOWN, stoppedItem } from '../outcome';
-import type { Matching } from '../writeTask';
 import { writeMany, type OnOutcome, type Write } from '../send/write';
-import type { Entry, ItemOutcome, WriteMode } from '../terms';
+import type { Entry, ItemOutcome, Matching, WriteMode } from '../terms';
 
 /** Finds the record of each planned item, then updates and creates by the rules. */
 export class MatchedWriter {

@@ -6,8 +6,7 @@ import { MAX_PARALLEL } from '../../transport/concurrency';
 import type { ServiceError } from '../../transport/errors';
 import { MIB } from '../../transport/streams';
 import { byteSize } from '../entry';
-import type { Task } from '../writeTask';
-import type { Entry } from '../terms';
+import type { Entry, Task } from '../terms';
 
 /** How many records a batch has if the user sets no limit. */
 export const BATCH_SIZE = 1000;

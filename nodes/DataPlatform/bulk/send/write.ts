@@ -34,8 +34,7 @@ import {
 } from './transitions';
 import { Rejections } from './rejections';
 import { asBulk, asSingle, NO_BULK_NOTICE, singleRequest } from './single';
-import type { Task } from '../writeTask';
-import type { Entry, ItemOutcome, Outcome, Report } from '../terms';
+import type { Entry, ItemOutcome, Outcome, Report, Task } from '../terms';
 
 /** Called once for each planned record. */
 export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;

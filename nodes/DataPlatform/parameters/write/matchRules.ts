@@ -5,13 +5,19 @@
 import type { TableDefinition } from '../../api/types';
 import { importKeyOf } from '../../fields';
 import { noImportKey } from '../../fields/keyFields';
-import type { FieldRules, Matching, MatchRules, TwoWay } from '../../bulk/writeTask';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice, list, number } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { OptionGroup } from '../defineOperation';
 import { fieldPart, itemRecordId, tableChoices } from '../select/table';
-import type { MatchOn, WriteMode } from '../../bulk/terms';
+import type {
+	FieldRules,
+	Matching,
+	MatchOn,
+	MatchRules,
+	TwoWay,
+	WriteMode,
+} from '../../bulk/terms';
 import { InputError } from '../../transport/errors';
 import { omitUndefined } from '../../transport/json';
 import { columnsToCreate, writableField } from './columns';

@@ -2,8 +2,7 @@
  * Two-way sync: *Create or Update* keeps in a field of each record what both sides agreed on.
  */
 import type { TableDefinition } from '../../api/types';
-import type { MatchOn } from '../../bulk/terms';
-import type { TwoWay } from '../../bulk/writeTask';
+import type { MatchOn, TwoWay } from '../../bulk/terms';
 import { LABELS } from '../../labels';
 import { choice, number } from '../../parameterKinds/kinds';
 import type { NameOf } from '../../parameterKinds/parameter';

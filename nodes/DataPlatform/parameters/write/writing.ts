@@ -5,7 +5,6 @@ import type { Table } from '../../api/table';
 import type { TableDefinition } from '../../api/types';
 import type { LinkResolver } from '../../bulk/links/linkResolver';
 import { WritePipeline } from '../../bulk/pipeline';
-import type { Matching, Task } from '../../bulk/writeTask';
 import { withImportKey } from '../../fields/keyFields';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice, flag, wholeNumber } from '../../parameterKinds/kinds';
@@ -29,7 +28,7 @@ import { importFile, textOptions } from '../files/rowFiles';
 import { requestSettings, skipAudit } from '../requests';
 import { tableChoice, tableOf, type TableParameter } from '../select/table';
 import { emptyValues, unknownFields, type FieldOptions, type PlanningParameter } from './columns';
-import type { PlanOptions, WriteMode } from '../../bulk/terms';
+import type { Matching, PlanOptions, Task, WriteMode } from '../../bulk/terms';
 import { LABELS } from '../../labels';
 
 /** The value of a limit that lets the node decide. */

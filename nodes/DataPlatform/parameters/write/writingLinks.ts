@@ -12,7 +12,7 @@ import type { RunContext } from '../../run/run';
 import { InputError, ServiceError } from '../../transport/errors';
 import { fieldPart, tableChoice } from '../select/table';
 import { emptyValues } from './columns';
-import type { LinkRule, LinkRules } from '../../bulk/writeTask';
+import type { LinkRule, LinkRules } from '../../bulk/terms';
 import { LABELS } from '../../labels';
 
 /** Stands for every link field of the table. */

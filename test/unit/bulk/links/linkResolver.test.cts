@@ -7,8 +7,7 @@ import { InputError, ServiceError } from '../../../../nodes/DataPlatform/transpo
 import { fieldOf, planRecords, tableOf } from '../../fixtures.cts';
 import { httpResponse } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
-import type { LinkRule } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
-import type { PlanInput } from '../../../../nodes/DataPlatform/bulk/terms.ts';
+import type { LinkRule, PlanInput } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const to = (name: string, multiple = false, more = {}) => fieldOf(name, 'schema_link', { linkTableId: 'companies', multiple, ...more });
 

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../../../nodes/DataPlatform/api/types.ts';
 import { applyFieldRules } from '../../../../nodes/DataPlatform/bulk/match/rules.ts';
 import { fieldOf } from '../../fixtures.cts';
-import type { FieldRules } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
+import type { FieldRules } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const fields = new Map(
 	[

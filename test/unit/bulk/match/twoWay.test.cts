@@ -2,7 +2,7 @@
 import type { FieldDefinition, FieldValues, PlatformRecord } from '../../../../nodes/DataPlatform/api/types.ts';
 import { mergeRecord } from '../../../../nodes/DataPlatform/bulk/match/twoWay.ts';
 import { missingThere, readState, type AgreedState } from '../../../../nodes/DataPlatform/fields/agreedState.ts';
-import type { TwoWayRule } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
+import type { TwoWayRule } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const FIELDS = ['text', 'number', 'checkbox', 'date', 'datetime', 'schema_link', 'long_text', 'chips'].map(
 	(type): FieldDefinition => ({ name: type, header: type, type, metadata: type === 'schema_link' ? { multiple: false } : {} }),

@@ -7,11 +7,10 @@ import { decide } from '../../../../nodes/DataPlatform/bulk/match/rules.ts';
 import { MatchedWriter } from '../../../../nodes/DataPlatform/bulk/match/writeMatched.ts';
 import { WriteSession } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
 import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
-import type { Matching, MatchRules, Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { fieldOf, planRecords, storedOf, tableOf } from '../../fixtures.cts';
 import { httpResponse, pageResponse } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
-import type { Entry, ItemOutcome, MatchOn, PlanOptions } from '../../../../nodes/DataPlatform/bulk/terms.ts';
+import type { Entry, ItemOutcome, Matching, MatchOn, MatchRules, PlanOptions, Task } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const preset: MatchRules = { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' };
 

@@ -1,6 +1,6 @@
 /** Rejected batches that name no record: which records are written, and what it takes. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
+import type { Task } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 import { SeededRandom } from '../../../support/seededRandom.mts';
 import { entriesOf, records, writeRecords, writtenData } from '../../bulkWrites.cts';
 import { httpResponse } from '../../stubPlatform.cts';

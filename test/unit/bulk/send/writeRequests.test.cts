@@ -1,11 +1,10 @@
 /** What is sent of many records, and what a failed attempt does to the pace. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { writeMany } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
 import { entriesOf, isWrite, nothingFound, records, writeRecords, writeTo, written } from '../../bulkWrites.cts';
 import { fieldOf, tableOf } from '../../fixtures.cts';
 import { httpResponse, pageResponse, fakePlatform, networkError, notFound, type Serve } from '../../stubPlatform.cts';
-import type { Entry, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
+import type { Entry, Task, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const withIds = (count: number) => records(count).map((record) => ({ ...record, id: `r${record.index}` }));
 

@@ -3,24 +3,14 @@ import type { FieldDefinition, JsonValue } from '../../api/types';
 import { fieldType } from '../../fields';
 import type { Entry, Plan, PlanOptions, WriteMode } from '../terms';
 
-type Identity = Pick<PlanOptions, 'mode' | 'matchOn' | 'unit'>;
-
-/** What an item needs so that its record can be found: a key, an ID, or neither. */
-export function identifiedBy({ mode, matchOn }: Identity): 'key' | 'id' | undefined {
-	if (matchOn !== undefined) return matchOn === 'recordId' ? 'id' : 'key';
-	if (mode === 'create') return undefined;
-	return mode === 'upsert' ? 'key' : 'id';
-}
-
 /** How many other items with the same key a problem names. */
 const OTHERS_SHOWN = 3;
 
 /** The groups of two or more items with the same key or ID, in order. */
-function groupDuplicates(records: Entry[], options: Identity): Entry[][] {
-	const isById = identifiedBy(options) === 'id';
+function groupDuplicates(records: Entry[]): Entry[][] {
 	const groups = new Map<string, Entry[]>();
 	for (const record of records) {
-		const identity = isById ? record.id : record.key;
+		const identity = record.id ?? record.key;
 		if (identity === undefined) continue;
 		const group = groups.get(identity);
 		if (group) group.push(record);
@@ -30,12 +20,11 @@ function groupDuplicates(records: Entry[], options: Identity): Entry[][] {
 }
 
 /** Names only a few other items: naming all would be quadratic. */
-function sharedIdentity(records: Entry[], record: Entry, options: Identity) {
+function sharedIdentity(records: Entry[], record: Entry, options: PlanOptions) {
 	const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);
 	const named = others.slice(0, OTHERS_SHOWN).map(({ index }) => index);
-	const isById = identifiedBy(options) === 'id';
 	const what = options.matchOn ? 'match values' : 'import key';
-	const identity = isById ? `record id '${record.id}'` : `${what} '${record.key}'`;
+	const identity = record.id ? `record id '${record.id}'` : `${what} '${record.key}'`;
 	return `it has the same ${identity} as ${options.unit ?? 'item'} ${named.join(', ')}`;
 }
 
@@ -67,14 +56,14 @@ function mergeRecords(
 /** Merges items with the same key or ID, or notes a problem for each of them. */
 export function resolveDuplicates(
 	plan: Plan,
-	options: Identity & Pick<PlanOptions, 'duplicates'>,
+	options: PlanOptions,
 	fieldOf: (name: string) => FieldDefinition,
 ): Plan {
 	const { mode, duplicates } = options;
 	// Each of them is created.
 	if (mode === 'create') return plan;
 	const replaced = new Map<Entry, Entry | undefined>();
-	for (const records of groupDuplicates(plan.records, options)) {
+	for (const records of groupDuplicates(plan.records)) {
 		const result = duplicates === 'merge' ? mergeRecords(records, mode, fieldOf) : undefined;
 		for (const record of duplicates === 'keepFirst' ? records.slice(1) : records) {
 			replaced.set(record, undefined);

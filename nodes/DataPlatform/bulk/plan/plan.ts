@@ -20,7 +20,7 @@ import type { Problem } from '../../transport/errors';
 import { nameList } from '../../transport/messageText';
 import { describeKind, getOwn, isObject } from '../../transport/json';
 import { createPause } from '../../transport/pause';
-import { identifiedBy, resolveDuplicates } from './duplicates';
+import { resolveDuplicates } from './duplicates';
 import { keyFields, requireKey } from '../../fields/keyFields';
 import type { Entry, Plan, PlanInput, PlanOptions, RowProblem } from '../terms';
 import { LABELS } from '../../labels';
@@ -52,6 +52,13 @@ const NOTHING_LEFT: Omit<RowProblem, 'index'> = {
 };
 
 const GIVE_IDS = `Give the record's ID, or set '${LABELS.matchOn}' to what the items hold, such as 'Import Key'.`;
+
+/** What an item needs so that its record can be found: a key, an ID, or neither. */
+function identifiedBy({ mode, matchOn }: PlanOptions): 'key' | 'id' | undefined {
+	if (matchOn !== undefined) return matchOn === 'recordId' ? 'id' : 'key';
+	if (mode === 'create') return undefined;
+	return mode === 'upsert' ? 'key' : 'id';
+}
 
 type NoteProblem = (
 	message: string,

@@ -92,12 +92,11 @@ export class WritePipeline {
 				: values,
 		}));
 		await resolveTimeZone(this.target, onlyKeys.map(valuesOfRow));
-		const planning = {
+		const { records, problems } = await planRecords(this.target.table, onlyKeys, {
 			...this.options.planning,
-			duplicates: 'merge' as const,
+			duplicates: 'merge',
 			mayBeEmpty: true,
-		};
-		const { records, problems } = await planRecords(this.target.table, onlyKeys, planning);
+		});
 		return { records, unknown: problems.map(({ index }) => index) };
 	}
 

@@ -80,11 +80,9 @@ export class LinkResolver {
 
 	/** Learns whether links point to one record or to many, if that decides what rows' values mean. */
 	async learnFor({ fields }: TableDefinition, rows: PlanInput[]) {
-		const unknown = linksOfUnknownKind(fields).filter((field) => {
-			const isGiven = ({ values }: PlanInput) =>
-				isObject(values) && !isNothing(field, getOwn(values, field.name));
-			return rows.some(isGiven);
-		});
+		const unknown = linksOfUnknownKind(fields).filter((field) =>
+			rows.some(({ values }) => isObject(values) && !isNothing(field, getOwn(values, field.name))),
+		);
 		if (unknown.length > 0) await this.learn(unknown);
 	}
 

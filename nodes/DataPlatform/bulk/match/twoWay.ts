@@ -27,23 +27,14 @@ import { getOwn, omitUndefined } from '../../transport/json';
 import type { Conflict, Entry, FieldRules, TwoWay, TwoWayRule, TwoWayRules } from '../terms';
 import { ALWAYS_ALLOWED } from './rules';
 
-/** What follows for a record. */
-interface Merged {
-	/** The values to write, without the state. */
-	write: FieldValues;
-	/** The record's values that the other system does not have yet. */
-	sendBack: FieldValues;
-	conflicts: Conflict[];
-	/** The text to keep in the record; undefined if it has it already. */
-	state?: string;
-}
-
 /** How many values that were sent back the state remembers. */
 const MAX_SENT = 3;
 
 /** Two-way sync of one record. */
 class RecordMerge {
+	/** The values to write, without the state. */
 	readonly write: FieldValues = {};
+	/** The record's values that the other system does not have yet. */
 	readonly sendBack: FieldValues = {};
 	readonly conflicts: Conflict[] = [];
 	readonly agreed: Record<string, Agreed>;
@@ -147,6 +138,7 @@ interface TwoWayRecord {
  * @param fields those of the item, without the ones that records are found by
  * @param item converted values
  * @param now the time of this run, in ISO 8601
+ * @returns what follows, and the text to keep in the record as its state, unless it has it already
  */
 export function mergeRecord(
 	fields: FieldDefinition[],
@@ -154,7 +146,7 @@ export function mergeRecord(
 	{ here, key, on, known }: TwoWayRecord,
 	rules: TwoWayRules,
 	now: string,
-): Merged {
+) {
 	const merge = new RecordMerge(here, known, rules);
 	for (const field of fields) merge.field(field, getOwn<JsonValue>(item, field.name) ?? null);
 	const { write, sendBack, conflicts, agreed } = merge;

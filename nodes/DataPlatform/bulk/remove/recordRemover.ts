@@ -32,10 +32,10 @@ export class Remover {
 	 * @param isStopped whether to delete no further record
 	 * @param onDone called for each record that was tried, with the failure, if any
 	 */
-	async removeEach<T extends { id: string }>(
-		records: T[],
+	async removeEach(
+		records: PlatformRecord[],
 		isStopped: () => boolean,
-		onDone: (record: T, failure: ServiceError | undefined) => Promise<void> | void,
+		onDone: (record: PlatformRecord, failure: ServiceError | undefined) => Promise<void> | void,
 	): Promise<void> {
 		const { table, requests } = this;
 		const count = () => requests.count;

@@ -153,15 +153,14 @@ const duplicateKeyOutcome = ({ key }: Entry, id: string): ItemOutcome => ({
 	hint: "Use 'Create or Update' to update it.",
 });
 
-/** An unknown time equals no other. */
-const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);
-
 /**
  * Whether two readings of a record show the same version; undefined if unknown: a clock with whole
  * seconds may show the same time for two versions.
  */
 export function isSameVersion(one: RecordMetadata, other: RecordMetadata): boolean | undefined {
 	if (one.ver !== undefined && other.ver !== undefined) return one.ver === other.ver;
-	if (!isSameTime(one.modified, other.modified)) return false;
-	return Date.parse(one.modified!) % 1000 === 0 ? undefined : true;
+	const time = Date.parse(one.modified ?? '');
+	// An unknown time equals no other.
+	if (time !== Date.parse(other.modified ?? '')) return false;
+	return time % 1000 === 0 ? undefined : true;
 }

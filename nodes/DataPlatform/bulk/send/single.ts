@@ -25,7 +25,6 @@ export const singleRequest = ({ client, at }: TableAt, record: Entry, mode: Writ
 
 /** Its response, as that of a bulk request. */
 export function asBulk({ id }: Entry, response: ApiResponse | ServiceError) {
-	const bulk = { successCount: 1 };
 	if (response instanceof ServiceError) {
 		// Without a count, a look-up shows whether the record is missing.
 		const errors = [{ message: response.message }];
@@ -35,7 +34,7 @@ export function asBulk({ id }: Entry, response: ApiResponse | ServiceError) {
 	if (!isObject(body.data)) return { ...response, body: {} };
 	const insertedCount = status === 201 ? 1 : undefined;
 	const data = [body.data] as IDataObject[];
-	return { ...response, body: { bulk: { ...bulk, insertedCount }, data } };
+	return { ...response, body: { bulk: { successCount: 1, insertedCount }, data } };
 }
 
 /** The response to an update does not say whether it changed anything. */

@@ -4,7 +4,7 @@ import { forEachConcurrent } from '../../../../nodes/DataPlatform/transport/conc
 import { fakePlatform, httpResponse } from '../../stubPlatform.cts';
 
 const at = { table: 'people' };
-const many = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `r${index}` }));
+const many = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `r${index}`, fields: {} }));
 
 test('the first record goes alone, and what it took makes fewer go at a time', async () => {
 	const busyOnce = new Set(['r0']);

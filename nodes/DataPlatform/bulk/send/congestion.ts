@@ -55,24 +55,20 @@ const half = (size: number) => Math.ceil(size / 2);
 
 /** How many requests may run at once: one after trouble, then one more after each success. */
 export class RequestLimit {
-	private allowed: number;
+	count: number;
 
 	/** @param most 0 for automatic */
 	constructor(private readonly most = 0) {
-		this.allowed = most || MAX_PARALLEL;
-	}
-
-	get count(): number {
-		return this.allowed;
+		this.count = most || MAX_PARALLEL;
 	}
 
 	confirmed() {
-		this.allowed = Math.min(this.most || MAX_PARALLEL, this.allowed + 1);
+		this.count = Math.min(this.most || MAX_PARALLEL, this.count + 1);
 	}
 
 	/** The next request goes alone. */
 	restart() {
-		this.allowed = 1;
+		this.count = 1;
 	}
 
 	/** An attempt failed, whether or not it is retried. */

@@ -205,13 +205,11 @@ const DELETED = new ServiceError(
 	{ delivery: 'ambiguous' },
 );
 
-type Lookup = Omit<ReconcileWork, 'kind'>;
-
 /**
  * A record that the response lists was deleted meanwhile: the look-up found fewer of the listed
  * records than it should. Nobody can tell which item's record that was.
  */
-function isListedRecordGone({ reports, unread }: Lookup, found: Map<Entry, PlatformRecord[]>) {
+function isListedRecordGone({ reports, unread }: ReconcileWork, found: Map<Entry, PlatformRecord[]>) {
 	const ids = new Set([...found.values()].flat().map(({ id }) => idKey(id)));
 	// All are reports on one response.
 	const listed = reports.flatMap(([, report]) => ('listed' in report ? [report.listed] : []))[0];
@@ -224,7 +222,7 @@ function isListedRecordGone({ reports, unread }: Lookup, found: Map<Entry, Platf
  * @param found the records with the ID or the key of each entry, or why they can't be read
  */
 export function afterLookUp(
-	lookup: Lookup,
+	lookup: ReconcileWork,
 	found: Map<Entry, PlatformRecord[]> | ServiceError,
 	context: WriteContext,
 ): WorkResult {

@@ -192,7 +192,7 @@ describe('after a look-up', () => {
 		['it is gone: it is upserted', 'upsert', { as: 'lost' }, [], 'send a'],
 	])('if %s: %s', (_, mode, report, found, follows) => {
 		const [entry] = entriesOf('a') as [Entry];
-		const step = afterLookUp({ reports: [[entry, report]], unread: 0 }, new Map([[entry, found]]), context(mode));
+		const step = afterLookUp({ kind: 'reconcile', reports: [[entry, report]], unread: 0 }, new Map([[entry, found]]), context(mode));
 		expect(describeStep(step)).toBe(follows);
 	});
 
@@ -219,7 +219,7 @@ describe('after a look-up', () => {
 			[a, report],
 			[b, report],
 		];
-		expect(describeStep(afterLookUp({ reports, unread }, stored, context(mode)))).toBe(follows);
+		expect(describeStep(afterLookUp({ kind: 'reconcile', reports, unread }, stored, context(mode)))).toBe(follows);
 	});
 
 	test('a record that was deleted since is upserted whole, by its key', () => {
@@ -227,7 +227,7 @@ describe('after a look-up', () => {
 		const before = storedOf({ id: 'a' });
 		const entry = { ...entriesOf('a+')[0]!, fields, sent: { n: 1 }, before };
 		const report: Reported = { as: 'omitted', listed: new Map() };
-		const { work } = afterLookUp({ reports: [[entry, report]], unread: 0 }, new Map([[entry, []]]), context('upsert'));
+		const { work } = afterLookUp({ kind: 'reconcile', reports: [[entry, report]], unread: 0 }, new Map([[entry, []]]), context('upsert'));
 		expect(work).toEqual([{ kind: 'send', records: [{ index: 0, id: undefined, key: 'a', fields, before: null, attempts: [lost] }] }]);
 	});
 });
@@ -289,6 +289,5 @@ test.each([
 	const [entry] = entriesOf('a');
 	const step = afterSend([entry!], asBulk(entry!, rejects(404)) as ApiResponse, context('update'));
 	expect(describeStep(step)).toBe('look up a, unclear');
-	const { reports, unread } = step.work[0] as ReconcileWork;
-	expect(describeStep(afterLookUp({ reports, unread }, new Map([[entry!, found]]), context('update')))).toBe(follows);
+	expect(describeStep(afterLookUp(step.work[0] as ReconcileWork, new Map([[entry!, found]]), context('update')))).toBe(follows);
 });

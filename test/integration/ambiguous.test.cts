@@ -47,7 +47,7 @@ describe.each(losses)('after %s', (_, rule, isWritten) => {
 		expect(await harness.writes()).toHaveLength(1);
 		const [created] = await harness.records();
 		const found = `the table has a record '${created?.id}' with its values, which may have been there before`;
-		expectFailed(result, 0, created ? found : "a look-up did not find the import key '1'");
+		expectFailed(result, 0, created ? found : "a look-up did not find the key '1'");
 	});
 
 	test('it is unknown whether records without an import key were created, and the error says how to make it safe', async () => {

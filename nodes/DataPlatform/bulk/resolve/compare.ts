@@ -21,8 +21,6 @@ export interface WriteContext {
 	mode: WriteMode;
 	/** The import key's name. */
 	key?: string;
-	/** Records are identified by the fields to match on, not by the import key. */
-	isMatched?: boolean;
 	/** Nobody asks for their IDs. */
 	withoutIds?: boolean;
 	fields: ReadonlyMap<string, FieldDefinition>;

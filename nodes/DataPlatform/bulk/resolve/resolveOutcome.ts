@@ -92,7 +92,7 @@ const heldValue = ({ stored, field }: Evidence) =>
 
 /** What a look-up after the write found. */
 function findings(evidence: Evidence): string | undefined {
-	const { entry, context, after } = evidence;
+	const { entry, after } = evidence;
 	if (after === 'different') return heldValue(evidence);
 	if (after === 'unproven') {
 		return `whether '${evidence.field}' holds what was sent can't be seen from the record`;
@@ -101,7 +101,7 @@ function findings(evidence: Evidence): string | undefined {
 		return `the table has a record '${evidence.stored!.id}' with its values, which may have been there before`;
 	}
 	if (after !== 'missing') return undefined;
-	return `a look-up did not find the ${context.isMatched ? 'match values' : 'import key'} '${entry.key}'`;
+	return `a look-up did not find the key '${entry.key}'`;
 }
 
 const notWritten: Verdict = (evidence) => {

@@ -105,8 +105,7 @@ class BulkWriter {
 		this.keys = keyFields(table, { matchOn });
 		const key = this.keys[0]?.name;
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
-		const isMatched = matchOn !== undefined;
-		this.context = { mode, key, isMatched, withoutIds, fields };
+		this.context = { mode, key, withoutIds, fields };
 	}
 
 	/** Whether a request with this record is not repeated if its result is unknown. */

@@ -244,7 +244,7 @@ describe('the message', () => {
 	const held = "; the record holds 2 in 'n'";
 	const isEmpty = "; the record holds null in 'n'";
 	const unseen = "; whether 'n' holds what was sent can't be seen from the record";
-	const absent = "; a look-up did not find the import key 'k'";
+	const absent = "; a look-up did not find the key 'k'";
 	const empty = storedOf({ id: 'x', fields: { code: 'k' } });
 	const [why, a, b] = ['why', 'a', 'b'].map((message) => ({ message })) as [object, object, object];
 	const said = new ServiceError('lost; a retry was rejected: bad', { delivery: 'ambiguous' });
@@ -283,11 +283,6 @@ describe('the message', () => {
 		[counted, omitted, [], []],
 	])('of one that failed: %s', (message, report, attempts, found) => {
 		expect(resolve(report, found, { attempts }).message).toBe(message);
-	});
-
-	test('calls a key that records are matched on by its name', () => {
-		const outcome = resolveOutcome(item, noResponse, { ...context('create'), isMatched: true }, []);
-		expect(outcome.message).toContain("a look-up did not find the match values 'k'");
 	});
 });
 

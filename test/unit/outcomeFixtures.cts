@@ -9,12 +9,12 @@ export const BEFORE = '2026-01-01T00:00:00.501Z';
 export const SINCE = '2026-03-01T00:00:00.501Z';
 
 const fields: WriteContext['fields'] = new Map(
-	[fieldOf('code'), fieldOf('n', 'number'), fieldOf('file', 'file'), fieldOf('picture', 'picture'), fieldOf('sum', 'calculated')].map(
+	[fieldOf('code', 'text', { importKey: true }), fieldOf('n', 'number'), fieldOf('file', 'file'), fieldOf('picture', 'picture'), fieldOf('sum', 'calculated')].map(
 		(field) => [field.name, field],
 	),
 );
 
-export const context = (mode: WriteMode): WriteContext => ({ mode, key: 'code', fields });
+export const context = (mode: WriteMode): WriteContext => ({ mode, fields });
 
 export const failure = (delivery: Delivery, status?: number, more = {}) =>
 	new ServiceError(`${delivery} ${status ?? ''}`.trim(), { delivery, status, ...more });

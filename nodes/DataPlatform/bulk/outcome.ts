@@ -12,8 +12,8 @@ import { problemOf, ServiceError } from '../transport/errors';
 import type { Entry, ItemOutcome, Outcome, PlanOptions, WriteMode } from './terms';
 
 /**
- * All outcomes, in the order of summaries: the record is as the item wants it, or it is a stored one
- * that no item means, or it is an error.
+ * All outcomes, in the order of summaries: the record is as the item wants it, or it is a stored
+ * one that no item means, or it is an error.
  */
 export const OUTCOMES: Readonly<Record<Outcome, 'success' | 'removal' | 'failure'>> = {
 	inserted: 'success',

@@ -1,6 +1,6 @@
 /**
- * Compares values to send, or that were sent, with what is stored: to write only the differences, for
- * a dry run, and to find out what became of a write. Pure.
+ * Compares values to send, or that were sent, with what is stored: to write only the differences,
+ * for a dry run, and to find out what became of a write. Pure.
  */
 import type {
 	FieldDefinition,
@@ -19,8 +19,6 @@ import type { Entry, ItemOutcome, WriteMode } from '../terms';
 /** What must be known about a table to compare its records. */
 export interface WriteContext {
 	mode: WriteMode;
-	/** The import key's name. */
-	key?: string;
 	/** Nobody asks for their IDs. */
 	withoutIds?: boolean;
 	fields: ReadonlyMap<string, FieldDefinition>;
@@ -81,10 +79,11 @@ function compareFields(
 	stored: PlatformRecord,
 	context: WriteContext,
 ) {
-	const { key, fields } = context;
+	const { fields } = context;
 	const mode = modeOf({ id }, context.mode);
 	// A record holds the key that it was found by.
-	const isKey = (name: string) => mode === 'upsert' && name === key;
+	const isKey = (name: string) =>
+		mode === 'upsert' && fields.get(name)?.metadata.importKey === true;
 	const held = asAdded(sent, before, stored, context);
 	const cleared = mode === 'replace' ? omittedFields(sent, stored, fields) : {};
 	return Object.entries({ ...cleared, ...sent }).map(([name, value]) => ({

@@ -209,8 +209,8 @@ const DELETED = new ServiceError(
  * A record that the response lists was deleted meanwhile: the look-up found fewer of the listed
  * records than it should. Nobody can tell which item's record that was.
  */
-function isListedRecordGone({ reports, unread }: ReconcileWork, found: Map<Entry, PlatformRecord[]>) {
-	const ids = new Set([...found.values()].flat().map(({ id }) => idKey(id)));
+function isListedRecordGone({ reports, unread }: ReconcileWork, found: PlatformRecord[]) {
+	const ids = new Set(found.map(({ id }) => idKey(id)));
 	// All are reports on one response.
 	const listed = reports.flatMap(([, report]) => ('listed' in report ? [report.listed] : []))[0];
 	return [...(listed?.keys() ?? [])].filter((id) => !ids.has(id)).length > unread;
@@ -238,7 +238,7 @@ export function afterLookUp(
 	}
 	const outcomes: ResolvedEntry[] = [];
 	const unsent: Entry[] = [];
-	const hasDeleted = isListedRecordGone(lookup, found);
+	const hasDeleted = isListedRecordGone(lookup, [...found.values()].flat());
 	for (const [entry, report] of lookup.reports) {
 		const records = found.get(entry);
 		// That record may have been this one's.

@@ -103,9 +103,8 @@ class BulkWriter {
 		const { mode, matching, withoutIds } = task;
 		const matchOn = Array.isArray(matching?.on) ? matching.on : undefined;
 		this.keys = keyFields(table, { matchOn });
-		const key = this.keys[0]?.name;
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
-		this.context = { mode, key, withoutIds, fields };
+		this.context = { mode, withoutIds, fields };
 	}
 
 	/** Whether a request with this record is not repeated if its result is unknown. */

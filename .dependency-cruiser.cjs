@@ -34,13 +34,7 @@ const ROOMS = [
  * begins with what the folder does, and an example. Where there are more, the others are types only.
  */
 const ENTRIES = {
-	bulk: [
-		'pipeline',
-		'outcome',
-		'links/linkResolver',
-		'remove/(sync|deleteMatching)',
-		'terms',
-	],
+	bulk: ['pipeline', 'outcome', 'links/linkResolver', 'remove/(sync|deleteMatching)', 'terms'],
 	changes: ['tracker', 'reader', 'cursor'],
 	files: ['transfer', 'uploadValidation'],
 	rows: ['readRows', 'exportRows', 'rejectedRows'],

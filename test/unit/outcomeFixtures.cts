@@ -9,9 +9,13 @@ export const BEFORE = '2026-01-01T00:00:00.501Z';
 export const SINCE = '2026-03-01T00:00:00.501Z';
 
 const fields: WriteContext['fields'] = new Map(
-	[fieldOf('code', 'text', { importKey: true }), fieldOf('n', 'number'), fieldOf('file', 'file'), fieldOf('picture', 'picture'), fieldOf('sum', 'calculated')].map(
-		(field) => [field.name, field],
-	),
+	[
+		fieldOf('code', 'text', { importKey: true }),
+		fieldOf('n', 'number'),
+		fieldOf('file', 'file'),
+		fieldOf('picture', 'picture'),
+		fieldOf('sum', 'calculated'),
+	].map((field) => [field.name, field]),
 );
 
 export const context = (mode: WriteMode): WriteContext => ({ mode, fields });

@@ -5,7 +5,16 @@ import { WritePipeline } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
 import { fieldOf, tableOf } from '../fixtures.cts';
 import { httpResponse } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
-import type { Entry, ItemOutcome, LinkRule, Matching, PlanOptions, RowProblem, RowTask, WriteMode } from '../../../nodes/DataPlatform/bulk/terms.ts';
+import type {
+	Entry,
+	ItemOutcome,
+	LinkRule,
+	Matching,
+	PlanOptions,
+	RowProblem,
+	RowTask,
+	WriteMode,
+} from '../../../nodes/DataPlatform/bulk/terms.ts';
 
 const people = {
 	...tableOf(

@@ -16,12 +16,7 @@ import type { DefinedTable, FieldDefinition, FieldValues, PlatformRecord } from 
 import { holdsData } from '../../fields';
 import { isCleared } from '../../fields/fieldType';
 import { holdsValue, recordKey, type RecordKey } from '../../fields/values';
-import {
-	InputError,
-	problemOf,
-	ServiceError,
-	serviceErrorOrThrow,
-} from '../../transport/errors';
+import { InputError, problemOf, ServiceError, serviceErrorOrThrow } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import { counted, nameList } from '../../transport/messageText';
 import { createPause } from '../../transport/pause';

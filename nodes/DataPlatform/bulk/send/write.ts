@@ -153,8 +153,9 @@ class BulkWriter {
 	private async compare(records: Entry[]): Promise<Entry[]> {
 		const { task, context, session } = this;
 		const pages: Entry[][] = [];
-		for (let start = 0; start < records.length; start += MAX_PAGE_SIZE) {
-			pages.push(records.slice(start, start + MAX_PAGE_SIZE));
+		const sorted = this.inFewBatches(records);
+		for (let start = 0; start < sorted.length; start += MAX_PAGE_SIZE) {
+			pages.push(sorted.slice(start, start + MAX_PAGE_SIZE));
 		}
 		const unsent: Entry[] = [];
 		const limit = () => session.congestion.count;

@@ -367,12 +367,15 @@ describe('a created record whose response is lost', () => {
 		expect(results).toEqual(['inserted lost0', 'inserted lost1']);
 	});
 
-	test.each<[on: MatchOn]>([[['name']], ['recordId']])('is unknown if it is not found, and not created again by a later attempt: %j', async (on) => {
-		const setup = { table: keyed, on, ids: ['x'], respond: losing(false) };
-		const { outcomes } = await write([{ name: 'Cleo' }], setup);
-		const message: unknown = expect.stringContaining("the key 'Cleo'");
-		expect(outcomes[0]).toMatchObject({ outcome: 'unknown', noRetry: true, message });
-	});
+	test.each<[on: MatchOn]>([[['name']], ['recordId']])(
+		'is unknown if it is not found, and not created again by a later attempt: %j',
+		async (on) => {
+			const setup = { table: keyed, on, ids: ['x'], respond: losing(false) };
+			const { outcomes } = await write([{ name: 'Cleo' }], setup);
+			const message: unknown = expect.stringContaining("the key 'Cleo'");
+			expect(outcomes[0]).toMatchObject({ outcome: 'unknown', noRetry: true, message });
+		},
+	);
 
 	test('by record ID: the import key says whose it is, unless two items have the same', async () => {
 		const write2 = async (...both: string[]) =>

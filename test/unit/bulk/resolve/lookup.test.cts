@@ -123,10 +123,7 @@ test.each<[string, Setup, found: string[], requests: string[]]>([
 	],
 	[
 		'of two records that are to be created with one key',
-		{
-			records: [{ key: 'a' }, { key: 'a' }],
-			stored: { 'code in a': { x: { code: 'a' } } },
-		},
+		{ records: [{ key: 'a' }, { key: 'a' }], stored: { 'code in a': { x: { code: 'a' } } } },
 		['x', 'x'],
 		['code in a loading code'],
 	],

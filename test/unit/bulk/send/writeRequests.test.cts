@@ -152,24 +152,27 @@ describe('the pace', () => {
 		expect(outcomes.filter((outcome) => outcome === 'unchanged')).toHaveLength(2491);
 	});
 
-	test.each<[WriteMode]>([['upsert'], ['update'], ['replace']])('%s of 2,500 records that are compared: three pages are read at a time', async (mode) => {
-		const planned = withIds(2500).map(({ id, ...record }) => (mode === 'upsert' ? record : { ...record, id }));
-		let most = 0;
-		let reading = 0;
-		const serve: Serve = async (request) => {
-			if (isWrite(request)) return written(request);
-			reading += 1;
-			most = Math.max(most, reading);
-			await new Promise((resolve) => setTimeout(resolve, 5));
-			reading -= 1;
-			const keys = [...new Set(String(request.body).match(/k\d+/g))];
-			const stored = keys.map((email) => ({ id: email.replace('k', 'r'), fields: { email, surname: 'Fox' } }));
-			return pageResponse(request, stored);
-		};
-		const { outcomes } = await write(planned, serve, { mode, skipUnchanged: true });
-		expect(new Set(outcomes)).toEqual(new Set(['unchanged']));
-		expect(most).toBe(3);
-	});
+	test.each<[WriteMode]>([['upsert'], ['update'], ['replace']])(
+		'%s of 2,500 records that are compared: three pages are read at a time',
+		async (mode) => {
+			const planned = withIds(2500).map(({ id, ...record }) => (mode === 'upsert' ? record : { ...record, id }));
+			let most = 0;
+			let reading = 0;
+			const serve: Serve = async (request) => {
+				if (isWrite(request)) return written(request);
+				reading += 1;
+				most = Math.max(most, reading);
+				await new Promise((resolve) => setTimeout(resolve, 5));
+				reading -= 1;
+				const keys = [...new Set(String(request.body).match(/k\d+/g))];
+				const stored = keys.map((email) => ({ id: email.replace('k', 'r'), fields: { email, surname: 'Fox' } }));
+				return pageResponse(request, stored);
+			};
+			const { outcomes } = await write(planned, serve, { mode, skipUnchanged: true });
+			expect(new Set(outcomes)).toEqual(new Set(['unchanged']));
+			expect(most).toBe(3);
+		},
+	);
 });
 
 test.each([['while it is sent'], ['at its outcome'], ['at the outcome of what is not sent']])(

@@ -50,11 +50,6 @@ export class PageSizes {
 	/** The largest page so far: the platform returns at least this many records in one. */
 	atLeast = 0;
 
-	/** Notes how many records a page had. */
-	note(count: number) {
-		this.atLeast = Math.max(this.atLeast, count);
-	}
-
 	/**
 	 * Whether a page of this length, shorter than requested, was not cut.
 	 *
@@ -147,7 +142,8 @@ export async function readPage(
 	}
 	const records = toList(response.body.data, toWholeRecord);
 	if (!records) throw invalidResponse('list of records', response.status);
-	pageSizesOf({ client, at }, query).note(records.length);
+	const sizes = pageSizesOf({ client, at }, query);
+	sizes.atLeast = Math.max(sizes.atLeast, records.length);
 	const { fields = [] } = query;
 	const cut = records.slice(0, part.limit);
 	if (!needsQuery(query) || fields.length === 0) return cut;

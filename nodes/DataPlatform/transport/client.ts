@@ -198,10 +198,11 @@ export class ApiClient {
 
 	private budgetSpent(cause: ServiceError): ServiceError {
 		const seconds = Math.round(this.settings.retryBudgetMs / 1000);
-		return this.noLongerRetried(cause, {
-			why: `waiting longer would pass the limit of ${seconds} s for this execution`,
-			hint: `Raise '${LABELS.maxRetryWait}' in the options, or send fewer records in one execution.`,
-		});
+		return this.noLongerRetried(
+			cause,
+			`waiting longer would pass the limit of ${seconds} s for this execution`,
+			`Raise '${LABELS.maxRetryWait}' in the options, or send fewer records in one execution.`,
+		);
 	}
 
 	private quotaUsedUp(cause: ServiceError): ServiceError {
@@ -210,18 +211,16 @@ export class ApiClient {
 			retryAfterMs === undefined || retryAfterMs <= LONGEST_MINUTE_MS
 				? 'when the platform counts the next day'
 				: `after ${new Date(Date.now() + retryAfterMs).toISOString()}`;
-		return this.noLongerRetried(cause, {
-			why: 'the requests of this day seem to be used up',
-			hint: `Run it again ${when}, or ask for a plan with more requests. Raising '${LABELS.maxRetryWait}' does not help.`,
-			code: 'quotaUsedUp',
-		});
+		return this.noLongerRetried(
+			cause,
+			'the requests of this day seem to be used up',
+			`Run it again ${when}, or ask for a plan with more requests. Raising '${LABELS.maxRetryWait}' does not help.`,
+			'quotaUsedUp',
+		);
 	}
 
-	private noLongerRetried(
-		{ message, ...cause }: ServiceError,
-		{ why, hint, code = cause.code }: { why: string; hint: string; code?: string },
-	): ServiceError {
-		return new ServiceError(`${message}; ${why}`, {
+	private noLongerRetried(cause: ServiceError, why: string, hint: string, code = cause.code) {
+		return new ServiceError(`${cause.message}; ${why}`, {
 			...cause,
 			body: undefined,
 			code,
@@ -258,7 +257,7 @@ export class ApiClient {
 	}
 
 	/** Makes one attempt when its turn comes. Returns a failure if it does not come in time. */
-	private async sendInTurn(request: ApiRequest, usedUpBefore: ServiceError | undefined) {
+	private async sendInTurn(request: ApiRequest, usedUpBefore?: ServiceError) {
 		const { queue, settings } = this;
 		const turn = {};
 		const isTokens = isOfToken(request);
@@ -277,10 +276,7 @@ export class ApiClient {
 	}
 
 	/** Waits until the token's queue lets a request through. Returns why none is sent, if so. */
-	private async waitForTurn(
-		turn: object,
-		usedUpBefore: ServiceError | undefined,
-	): Promise<ServiceError | undefined> {
+	private async waitForTurn(turn: object, usedUpBefore?: ServiceError) {
 		const { requestsPerMinute, retryBudgetMs } = this.settings;
 		for (;;) {
 			const { usedUp } = this.queue;

@@ -211,8 +211,6 @@ function describeRejection(status: number, reason: string | undefined) {
 /** What a success contains; `nothing` if its status says so (204). */
 export type BodyRequirement = 'json' | 'nothing' | 'anything';
 
-const NO_CONTENT = 204;
-
 /** Neither a result of a read (`data`) nor of a write (`bulk`), such as `{ "errors": [] }`. */
 const hasNoData = ({ data, bulk }: IDataObject) => (data ?? bulk ?? undefined) === undefined;
 
@@ -232,7 +230,7 @@ export function parseResponse(
 			const details = { delivery: 'ambiguous', status, body: json, code: entry.id } as const;
 			return new ServiceError(errorInSuccess(status, entry), details);
 		}
-		const isEmpty = expect === 'nothing' && status === NO_CONTENT;
+		const isEmpty = expect === 'nothing' && status === 204;
 		if (json || isEmpty || expect === 'anything')
 			return { status, headers, text, body: json ?? {} };
 		const type = String(headers['content-type'] ?? 'no content type');

@@ -1,5 +1,7 @@
 /** What the user can do about a rejected record, by the field that the reason names. Pure. */
 import type { FieldDefinition, FieldValues } from '../../api/types';
+import { fieldType } from '../../fields';
+import { texts } from '../../fields/types/text';
 import { CORRECT_REQUEST } from '../../transport/response';
 import { NAMES_NO_FIELD } from '../outcome';
 import type { WriteContext } from '../resolve/compare';
@@ -18,6 +20,14 @@ function namedIn(message: string, fields: Iterable<FieldDefinition>): FieldDefin
 	return [...fields].filter(({ name, header }) => quoted.has(name) || quoted.has(header));
 }
 
+/** The entries of a list that were probably typed as one text; one if not. */
+function unsplit(field: FieldDefinition, value: unknown): string[] {
+	const [only, ...rest]: unknown[] = Array.isArray(value) ? value : [];
+	const isText = fieldType(field) === texts && rest.length === 0 && typeof only === 'string';
+	const entries = isText ? only.split(only.includes(';') ? ';' : ',') : [];
+	return entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
+}
+
 /** @param values what was sent; @param reason the platform's */
 export function rejectionHint(
 	values: FieldValues,
@@ -28,6 +38,10 @@ export function rejectionHint(
 	const field = named.find(({ name }) => Object.hasOwn(values, name)) ?? named[0];
 	if (!field) return NAMES_NO_FIELD;
 	const { name, metadata } = field;
+	const entries = unsplit(field, values[name]);
+	if (entries.length > 1) {
+		return `'${name}' accepts a list: give ${JSON.stringify(entries)} instead of one text.`;
+	}
 	if (metadata.importKey === true && context.mode === 'create') {
 		return `Correct the value of '${name}'. If a record already has it, use 'Create or Update' to update that record.`;
 	}

@@ -1,5 +1,6 @@
 /** What a rejection says to do: it depends on the field that the platform's reason names. */
 import { rejectionHint, withNextStep } from '../../../../nodes/DataPlatform/bulk/send/rejectionHint.ts';
+import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import type { ItemOutcome } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 import { fieldOf } from '../../fixtures.cts';
 
@@ -23,17 +24,40 @@ test.each<[reason: string, hint: string]>([
 	expect(hintOf(reason)).toBe(hint);
 });
 
-const typed = new Map([['code', fieldOf('code', 'text', { importKey: true })] as const]);
+const TYPES = [
+	fieldOf('boss', 'schema_link'),
+	fieldOf('tags', 'chips'),
+	fieldOf('age', 'number'),
+	fieldOf('code', 'text', { importKey: true }),
+].map((field) => [field.name, field] as const);
+const typed = new Map(TYPES);
 
-test.each<[title: string, mode: 'create' | 'upsert', hint: string]>([
+test.each<[title: string, field: string, value: FieldValues[string], mode: 'create' | 'upsert', hint: string]>([
+	['a link: its ID', 'boss', { id: 'Ada' }, 'create', "Correct the value of 'boss'."],
+	['one text with commas in a list: its entries', 'tags', ['a, b'], 'create', `'tags' accepts a list: give ["a","b"] instead of one text.`],
 	[
-		'what is created: update',
+		'one text with semicolons: its entries',
+		'tags',
+		['a, b; c;'],
+		'create',
+		`'tags' accepts a list: give ["a, b","c"] instead of one text.`,
+	],
+	['a text without commas in a list: its value', 'tags', ['a'], 'create', "Correct the value of 'tags'."],
+	['texts in a list: its value', 'tags', ['a,b', 'c'], 'create', "Correct the value of 'tags'."],
+	['no text in a list: its value', 'tags', [5], 'create', "Correct the value of 'tags'."],
+	['an empty list: its value', 'tags', [], 'create', "Correct the value of 'tags'."],
+	['a text that is no list: its value', 'tags', 'a,b', 'create', "Correct the value of 'tags'."],
+	['a list in another field: its value', 'age', ['1,5'], 'create', "Correct the value of 'age'."],
+	[
+		'the import key of what is created: update',
+		'code',
+		'k',
 		'create',
 		"Correct the value of 'code'. If a record already has it, use 'Create or Update' to update that record.",
 	],
-	['another write: its value', 'upsert', "Correct the value of 'code'."],
-])('what to do about the import key of %s', (_, mode, hint) => {
-	expect(rejectionHint({ code: 'k' }, "'code' is wrong", { mode, fields: typed })).toBe(hint);
+	['the import key of another write: its value', 'code', 'k', 'upsert', "Correct the value of 'code'."],
+])('what to do about %s', (_, field, value, mode, hint) => {
+	expect(rejectionHint({ [field]: value }, `'${field}' is wrong`, { mode, fields: typed })).toBe(hint);
 });
 
 test.each<[title: string, item: ItemOutcome, hint: string | undefined]>([

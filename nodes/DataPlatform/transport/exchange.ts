@@ -52,7 +52,7 @@ export interface ApiRequest {
 	stream?: () => Promise<BodyStream>;
 	/** Takes a success as a stream of bytes instead of JSON. If it fails, the request fails. */
 	receive?: (bytes: ByteStream, headers: IDataObject) => Promise<void>;
-	/** How many bytes `receive` must get; if not set, as many as the response announces. */
+	/** How many bytes `receive` must get; if not set, as many as the response announces, or any but none. */
 	expectedBytes?: number;
 	/** What to do after an ambiguous failure. */
 	retryMode: RetryMode;
@@ -227,7 +227,7 @@ async function receiveBytes(
 	hangUp: () => void,
 ): Promise<ParsedResponse | ServiceError> {
 	const { statusCode: status, headers } = redact(response, settings.redactToken);
-	const expected = expectedBytes ?? contentLength(headers);
+	const expected = expectedBytes ?? (contentLength(headers) || undefined);
 	const bytes = withStallTimeout(bodyOf(response), hangUp, settings.timeoutMs, expected);
 	try {
 		await receive!(bytes, headers);

@@ -96,7 +96,7 @@ function release(response: symbol) {
  * Passes bytes on. Fails if they stop for too long, or if their number is wrong.
  *
  * @param hangUp closes the connection: it must be called before the end of the bytes is noticed
- * @param expected how many there must be, if known
+ * @param expected how many there must be; any but none, if that is not known
  */
 export function withStallTimeout(
 	bytes: ByteStream,
@@ -138,8 +138,9 @@ export function withStallTimeout(
 		} finally {
 			finished.abort();
 		}
-		if (size === (expected ?? size)) return;
-		throw new ServiceError(`Received ${size} of ${expected} bytes`, {
+		if (expected === undefined ? size > 0 : size === expected) return;
+		const received = expected === undefined ? 'no bytes' : `${size} of ${expected} bytes`;
+		throw new ServiceError(`Received ${received}`, {
 			delivery: 'ambiguous',
 			hint: 'The download was cut off, or the platform reported a wrong size. Run it again.',
 		});

@@ -435,6 +435,13 @@ describe('fetchFile', () => {
 			{ hint: "Check the 'Base URL' in the credential and that the platform is up.", delivery: 'notApplied' },
 		],
 		[
+			'has an empty thumbnail',
+			{},
+			{ ...bytes(''), body: Readable.from([]) },
+			'thumbnail',
+			{ message: "The thumbnail of 'a.txt' could not be downloaded: Received no bytes" },
+		],
+		[
 			'has a page for a thumbnail',
 			{},
 			bytes('x', { 'content-type': 'Text/html' }),

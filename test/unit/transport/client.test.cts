@@ -449,7 +449,8 @@ describe('bytes that are received', () => {
 		['of a length that is no whole number', 'abc', { 'content-length': '2.5' }, undefined, undefined],
 		['without a word about their number', 'abc', {}, undefined, undefined],
 		['none, if none were expected', '', {}, 0, undefined],
-		['none, if nothing is known', '', {}, undefined, undefined],
+		['none, if nothing is known', '', {}, undefined, 'Received no bytes'],
+		['none, as announced', '', { 'content-length': '0' }, undefined, 'Received no bytes'],
 	])('%s', async (_, bytes, headers, expectedBytes, problem) => {
 		const body = bytes === '' ? bytesOf() : bytesOf(bytes);
 		const { result, sent } = await receive([() => withBytes(200, body, headers)], { expectedBytes, retryMode: 'idempotent' });

@@ -46,6 +46,11 @@ inBrowser('in a browser', () => {
 	afterEach(() => expect(errors).toEqual([]));
 
 	const open = async (section: string) => await page.goto(`${platform.sandbox.baseUrl}/#/${section}`);
+	// The page changes sections after its address: what is typed before would be lost.
+	const openToType = async (section: string) => {
+		await open(section);
+		await page.locator(`nav a[aria-current][href="#/${section}"]`).waitFor();
+	};
 
 	test('shows records as they change', async () => {
 		await open('records/crm/contacts');
@@ -160,7 +165,7 @@ inBrowser('in a browser', () => {
 			},
 			records: names.map((name, index) => ({ fields: { name, rank: 300 - index } })),
 		});
-		await open('records/crm/many');
+		await openToType('records/crm/many');
 		await page.getByText('1 to 100 of 300').waitFor();
 		for (const shown of ['101 to 200 of 300', '201 to 300 of 300']) {
 			await page.getByRole('button', { name: 'Next' }).click();
@@ -193,7 +198,7 @@ inBrowser('in a browser', () => {
 	test('finds and sorts requests', async () => {
 		await platform.client.get('/apps/nothing');
 		await platform.client.get('/ping');
-		await open('requests');
+		await openToType('requests');
 		await page.getByRole('searchbox', { name: 'Search' }).fill('apps/nothing');
 		await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
 		expect(await column('Status')).toEqual(['404']);

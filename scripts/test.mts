@@ -329,7 +329,7 @@ const checks: Record<string, Check> = {
 		'Mutation tests of one file',
 		[
 			...['stryker', 'run', 'test/mutation/stryker.config.mjs'],
-			'--mutate=nodes/DataPlatform/bulk/resolve/diff.ts',
+			'--mutate=nodes/DataPlatform/bulk/resolve/compare.ts',
 		],
 		/^All files +\| +[\d.]+ +\| +[\d.]+ +\| +(\d+)/m,
 	),

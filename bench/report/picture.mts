@@ -26,6 +26,6 @@ xychart-beta horizontal
   title "How many times as fast as the fastest hand-built workflow"
   x-axis [${names.join(', ')}]
   y-axis 0 --> ${Math.ceil(longest)}
-  bar [${compared.map(({ ratio }) => ratio.toFixed(2)).join(', ')}]
+  bar [${compared.map(({ ratio }) => showTimes(ratio)).join(', ')}]
 \`\`\``;
 }

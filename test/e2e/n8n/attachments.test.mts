@@ -54,8 +54,11 @@ const disk = (name: string, parameters: JsonObject) => baseNode(name, 'readWrite
 const airports = (name: string, operation: string, options: JsonObject = {}) =>
 	platformNode(name, `record: ${operation}`, { ...inTable('geo', 'airports'), options });
 
-const web = (path: string) =>
-	baseNode('Get', 'httpRequest', 4.2, { url: `${server.origin}${path}`, options: { response: { response: { responseFormat: 'file' } } } });
+const web = (path: string, name = 'Get', outputPropertyName = 'data') =>
+	baseNode(name, 'httpRequest', 4.2, {
+		url: `${server.origin}${path}`,
+		options: { response: { response: { responseFormat: 'file', outputPropertyName } } },
+	});
 
 /** `default` is memory. n8n 1 has no database mode. */
 const modes = ['default', 'filesystem', ...(N8N_VERSION.startsWith('1.') ? [] : ['database'])];
@@ -125,5 +128,21 @@ for (const mode of part(modes, 1)) {
 		const stored = await readRecords(environment.sandbox, 'geo', 'airports');
 		const [again] = outputItems(execution, 'Import again');
 		assert.deepEqual([again?.json.rows, again?.json.unchanged], [stored.length, stored.length]);
+
+		// What the error for several files of an item advises.
+		const several = linearWorkflow(`${mode} several files`, credential, [
+			web('/rows', 'One', 'one'),
+			web('/rows', 'Two', 'two'),
+			baseNode('Split', 'splitOut', 1, { fieldToSplitOut: '$binary', options: {} }),
+			platformNode('Import', 'record: importFromFile', { ...inTable('geo', 'airports'), inputDataFieldName: '', options: {} }),
+		]);
+		const imported = outputItems(await run(n8nApi, several), 'Import');
+		assert.deepEqual(
+			imported.map(({ json }) => [json.file, json.rows]),
+			[
+				['airports.csv', 2],
+				['airports.csv', 2],
+			],
+		);
 	});
 }

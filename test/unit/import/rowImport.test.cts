@@ -521,7 +521,7 @@ describe('the files of items', () => {
 	test('are one for each item', async () => {
 		const { error, requests } = await importFiles([['b', 'z']]);
 		expect(error?.message).toBe("The item has several files, in 'b', 'z'");
-		expect(error?.description).toContain("put a 'Split Out' node with the field $binary before this one");
+		expect(error?.description).toContain("leave it empty and put a 'Split Out' node with the field $binary before this one");
 		expect(requests).toEqual([]);
 		const { json } = await importFiles([['b', 'z']], { parameters: { inputDataFieldName: 'z' } });
 		expect(json).toMatchObject([{ file: 'z.csv' }]);

@@ -38,7 +38,7 @@ function fieldOf(run: Run, index: number): string {
 	if (others.length === 0) return field!;
 	throw inputDataFieldName.error(
 		`The item has several files, in ${nameList([field!, ...others])}`,
-		`Enter one of them in ${inputDataFieldName}. To import all, put a 'Split Out' node with the field $binary before this one: it makes an item of each.`,
+		`Enter one of them in ${inputDataFieldName}. To import all, leave it empty and put a 'Split Out' node with the field $binary before this one: it makes an item of each.`,
 	);
 }
 

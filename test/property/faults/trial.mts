@@ -553,6 +553,8 @@ export class Trial {
 			isWritten(item) ||
 			!this.#hasMark(item) ||
 			this.#depends(item) ||
+			// Skipped, if its record is gone since.
+			(this.testCase.matching.ifMissing === 'skip' && this.#isDeletedBetween()) ||
 			['found', 'skipped'].some((name) => foresee(this.testCase, item, this.evidence.before).outcomes.has(name));
 		const wrong: string[] = [];
 		const most = items.filter(mayBeDone).length;

@@ -102,7 +102,9 @@ const timeRemedy =
 		if (number) {
 			const [, format, toTime] = number;
 			if (source === undefined) return setFormat(LABELS.dateFormat, format);
-			const time = `${toTime(source)}.${isDay ? 'toISODate' : 'toISO'}()`;
+			// The day of an instant is that of the application's zone, which the node knows.
+			const toDay = format === 'serial' ? 'toISODate' : 'toUTC().toISO';
+			const time = `${toTime(source)}.${isDay ? toDay : 'toISO'}()`;
 			return use(`${source} > 0 ? ${time} ?? ${source} : ${source}`);
 		}
 		const { formats, rest } = dayFormats(text);
@@ -112,7 +114,7 @@ const timeRemedy =
 		const [one, other] = formats.map((format) => {
 			if (source === undefined) return setFormat(LABELS.dateFormat, `${format}${time}`);
 			const parts = `String(${source}), '${format}${time}'`;
-			if (isDay) return use(`DateTime.fromFormat(${parts}).toISODate() ?? ${source}`);
+			if (isDay && !hasZone) return use(`DateTime.fromFormat(${parts}).toISODate() ?? ${source}`);
 			const zone = hasZone ? 'setZone: true' : "zone: 'Europe/Berlin'";
 			return use(`DateTime.fromFormat(${parts}, {${zone}}).toISO() ?? ${source}`);
 		});

@@ -213,9 +213,10 @@ describe('the rows of a file', () => {
 		expect(result).toMatchObject({ rows: 2, confirmedThroughRow: 4 });
 	});
 
-	test('of an empty range are none', async () => {
-		const { result } = await importFile('name\nA\n', { options: { startAtRow: 7 } });
-		expect(result).toMatchObject({ rows: 0, confirmedThroughRow: 6 });
+	test('are none after the end of the file: that is an error', async () => {
+		const { error } = await importFile('name\nA\n', { options: { startAtRow: 7 } });
+		expect(error?.message).toContain('has no row 7');
+		expect(error?.description).toContain("set 'File → Start at Row' to 1");
 	});
 
 	test('a dry run writes nothing', async () => {
@@ -454,7 +455,12 @@ describe('a file that is damaged', () => {
 	});
 
 	test.each<[string, Buffer, string, string]>([
-		['another encoding', Buffer.from('name,age\nA,1\nC\xe4,3\nD,4\n', 'latin1'), 'The file is not UTF-8', "Choose the file's encoding"],
+		[
+			'another encoding',
+			Buffer.from('name,age\nA,1\nC\xe4,3\nD,4\n', 'latin1'),
+			'The file is not UTF-8',
+			'Only if all of it is in another encoding',
+		],
 		[
 			'a quote that is never closed',
 			Buffer.from('name,age\nA,1\nB,2\n"C,3\nD,4\n'),
@@ -715,6 +721,16 @@ describe('portions of rows', () => {
 			const next = "Correct them, then import them again. The rejected rows are in the output only if 'On Error' is set to continue.";
 			if (!isContinued) expect(error!.description).toBe(next);
 		}
+	});
+
+	test('rows of a Create whose response was lost: their records are to be looked for before they are imported again', async () => {
+		const respond = (request: string) => (request.includes('bulk') ? httpResponse(500, {}) : undefined);
+		const { error } = await importFile('name,age\nA,1\nB,2\n', { respond, parameters: { importMode: 'create' } });
+		expect(error?.message).toContain('was imported for certain, 2 rows rejected');
+		expect(error?.description).toContain(
+			'2 rows may or may not have been written: look for their records before you import the rejected rows again.',
+		);
+		expect(error?.description).not.toContain('Correct them');
 	});
 
 	test('a file of rejected rows has one header', async () => {

@@ -9,7 +9,12 @@ import { ProblemError } from '../../parameters/describeFailure';
 import { binaryFields, inputDataFieldName } from '../../parameters/files/uploads';
 import { upsertRules } from '../../parameters/write/matchRules';
 import { itemOperation, type OptionOf } from '../../parameters/defineOperation';
-import { fileSettingsOf, importParameters, mappingMode } from '../../parameters/files/rowFiles';
+import {
+	fileSettingsOf,
+	importParameters,
+	mappingMode,
+	startAtRow,
+} from '../../parameters/files/rowFiles';
 import { tableOf, tableParameters } from '../../parameters/select/table';
 import { hintIgnored, valuePoliciesOf } from '../../parameters/write/columns';
 import { fileSyncParameters } from '../../parameters/write/syncParameters';
@@ -148,6 +153,14 @@ export const importFromFile = itemOperation({
 		const report = await open(
 			async (rows) => await writeRows(run, index, settings, name, open, rows),
 		);
+		const { counts, interruption } = report.result;
+		const { startAt } = settings.range;
+		if (counts.rows === 0 && !interruption && startAt > 1) {
+			throw startAtRow.error(
+				`'${name}' has no row ${startAt}`,
+				`For a file of corrected rows, set ${startAtRow} to 1.`,
+			);
+		}
 		// A canceled execution has neither output nor error.
 		const isOutputLost = !run.context.continueOnFail() && !run.client.cancellation;
 		const failure = failureOf(report, run.items.length === 1, isOutputLost);

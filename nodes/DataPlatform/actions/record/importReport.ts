@@ -119,26 +119,32 @@ export function interrupted(report: FileReport, isOnlyFile: boolean): Problem {
 }
 
 /** The failure of an import that reached the end and wrote no row; a dry run writes none. */
-function noneWritten({ json, result }: FileReport): Problem | undefined {
+function noneWritten({ json, result, noRetry }: FileReport): Problem | undefined {
 	const { rows, rejected, skipped, unknown } = result.counts;
 	if (json.dryRun || rejected === 0 || rejected + skipped < rows) return undefined;
+	const certainty = unknown > 0 ? ' for certain' : '';
 	return {
-		message: `No row of '${json.file as string}' was imported, ${counted(rejected, 'row')} rejected: ${result.kinds.text()}`,
-		hint: 'Correct them, then import them again.',
+		message: `No row of '${json.file as string}' was imported${certainty}, ${counted(rejected, 'row')} rejected: ${result.kinds.text()}`,
+		hint: noRetry ? lookFirst(unknown) : 'Correct them, then import them again.',
 		outcome: unknown > 0 ? 'unknown' : 'failed',
 	};
 }
 
+/** Rows that are unknown may be in the table already. */
+const lookFirst = (unknown: number) =>
+	`${counted(unknown, 'row')} may or may not have been written: look for ${unknown === 1 ? 'its record' : 'their records'} before you import the rejected rows again.`;
+
 /** The output of a finished file. */
 export function toOutput(
 	run: RunContext<never>,
-	{ json, result: { rejectedFile }, summary, outputName }: FileReport,
+	{ json, result: { rejectedFile, counts }, summary, outputName, noRetry }: FileReport,
 ): INodeExecutionData {
 	if (!rejectedFile) {
 		run.hint(summary);
 		return { json };
 	}
-	run.hint(`${summary} The rejected rows are in '${outputName}'.`, 'warning');
+	const warning = noRetry && counts.unknown > 0 ? ` ${lookFirst(counts.unknown)}` : '';
+	run.hint(`${summary} The rejected rows are in '${outputName}'.${warning}`, 'warning');
 	return { json, binary: { [outputName]: rejectedFile } };
 }
 

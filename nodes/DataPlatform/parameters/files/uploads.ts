@@ -18,6 +18,8 @@ export const fileId = text('fileId', {
 	label: 'File ID',
 	placeholder: 'e.g. 9b2f64c0-0f0e-4f6e-8a53-2f1f6b7f6a10',
 	description: 'The ID of one file in the field. Leave empty for all files.',
+	// If its expression returned nothing, all files would be meant.
+	narrows: true,
 });
 
 /** The output field for a file that an operation creates. */

@@ -733,6 +733,14 @@ describe('portions of rows', () => {
 		expect(error?.description).not.toContain('Correct them');
 	});
 
+	test('no option says how NDJSON writes numbers: none is advised', async () => {
+		const { error } = await importFile('{"name":"A","age":"1,5"}\n', { parameters: { format: 'ndjson' } });
+		expect(error?.message).toContain("'age' accepts");
+		expect(error?.message).not.toContain('Number Format');
+		const csv = await importFile('name;age\nA;1,5\n');
+		expect(csv.error?.message).toContain('Number Format');
+	});
+
 	test('a file of rejected rows has one header', async () => {
 		const { seen } = await importPortions([[row(2, 'A', 'x')], [row(3, 'B', 'y')]]);
 		expect(seen.stored[0]!.text.split('\r\n').map((line) => line.slice(0, 8))).toEqual([

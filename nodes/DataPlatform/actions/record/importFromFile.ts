@@ -74,6 +74,7 @@ async function writeRows(
 	const before = { ...client.stats };
 	const { kind, mapping, range, writing, texts, form } = settings;
 	const { formulaGuard } = form;
+	const isCsv = format === 'csv';
 	const rejectsDuplicates = kind.duplicates === 'error' && kind.mode !== 'create';
 	const table = await tableOf(run, index).definition();
 	const unmatched: PlanOptions = {
@@ -82,12 +83,13 @@ async function writeRows(
 		duplicates: rejectsDuplicates ? 'keepFirst' : 'merge',
 		unit: 'row',
 		isFromInput: mapping === undefined,
+		// No option says how NDJSON writes values.
+		...(!isCsv && { sourceOf: () => '' }),
 	};
 	const setup = setUpWriting(run, index, table, { settings: writing, kind, unmatched });
 	const { links, planning, hasId, pipeline } = setup;
 	// Before cells are read: a link to many takes a list.
 	await links.learn(table.fields);
-	const isCsv = format === 'csv';
 	const reading = { table, mapping, planning, hasId, form: texts, formulaGuard };
 	const readerOf = () =>
 		withField(mappingMode, () => new RowReader(reading, isCsv ? header : undefined));

@@ -49,6 +49,12 @@ describe('the start', () => {
 			await expect((await begin(later)).poll()).rejects.toThrow(
 				`'Date' is in the future: ${local(timezone, later).replace('T', ' ').slice(0, 16)} in ${timezone} is `,
 			);
+			const instant = await start({ startFrom: 'date', startDate: new Date(later).toISOString() }, { timezone });
+			const failure = (await instant.poll().catch((error: unknown) => error)) as { description: string };
+			const advised = Date.parse(/\{\{ '(.*)' \}\}/.exec(failure.description)![1]!);
+			// An instant has no other meaning: the advice is the present, in whole seconds.
+			expect(advised).toBeGreaterThan(earlier);
+			expect(advised).toBeLessThanOrEqual(Date.now());
 		}
 	});
 });

@@ -150,14 +150,18 @@ function toMillis(value: unknown, zone: string): number {
 /** In whole seconds. */
 const inUtc = (time: number) => `${new Date(time).toISOString().slice(0, 19)}Z`;
 
-/** @param now by n8n's clock */
-function inFuture(parameter: ParameterLabel, time: number, now: number, zone: string) {
+/** A zone at the end of a time: it is an instant, whatever the workflow's zone is. */
+const HAS_ZONE = /\d(?:Z|[+-]\d\d:?\d\d)(?:\[|$)/i;
+
+function inFuture(parameter: ParameterLabel, value: unknown, time: number, zone: string) {
+	const now = Date.now();
 	const there = tryToParseDateTime(inUtc(time)).setZone(zone);
-	const withoutZone = Math.min(time + there.offset * 60_000, now);
+	const isInstant = typeof value === 'object' || HAS_ZONE.test(String(value).trim());
+	const earlier = isInstant ? now : Math.min(time + there.offset * 60_000, now);
 	return wrongValue(
 		parameter,
 		`is in the future: ${there.toFormat('yyyy-MM-dd HH:mm')} in ${zone} is ${inUtc(time)}, and it is ${inUtc(now)} now`,
-		`What changes until then would be lost. A date without a zone is in the workflow's, ${zone}. Choose an earlier date, or write one in UTC as an expression: {{ '${inUtc(withoutZone)}' }}.`,
+		`What changes until then would be lost. A date without a zone is in the workflow's, ${zone}. Choose an earlier date, or write one in UTC as an expression: {{ '${inUtc(earlier)}' }}.`,
 	);
 }
 
@@ -172,8 +176,7 @@ export const startTime = <Name extends string>(name: Name, look: EditorLook) =>
 			const hint = `Choose a date, or write it as an expression such as ${EXPRESSION_OF_DATE}.`;
 			throw notAllowed(value, parameter, wanted, hint);
 		}
-		const now = Date.now();
-		if (time > now) throw inFuture(parameter, time, now, zone());
+		if (time > Date.now()) throw inFuture(parameter, value, time, zone());
 		return time;
 	});
 

@@ -8,9 +8,12 @@ const TIMES = 4;
 /** Between 4 times and 16 times. */
 export const LINEAR = 10;
 
-async function cpuTimeOf(work: () => unknown): Promise<number> {
+/** The clock of the processor's time has steps of some milliseconds: less than this is not measured. */
+const LEAST_MICROSECONDS = 20_000;
+
+async function cpuTimeOf(work: () => unknown, rounds: number): Promise<number> {
 	const start = process.cpuUsage();
-	await work();
+	for (let round = 0; round < rounds; round += 1) await work();
 	return process.cpuUsage(start).user;
 }
 
@@ -22,10 +25,12 @@ async function cpuTimeOf(work: () => unknown): Promise<number> {
  */
 export async function growthOf(size: number, prepare: (size: number) => () => unknown): Promise<number> {
 	const [small, large] = [prepare(size), prepare(size * TIMES)];
+	let rounds = 1;
+	while ((await cpuTimeOf(small, rounds)) < LEAST_MICROSECONDS) rounds *= 2;
 	const times = { small: Infinity, large: Infinity };
 	for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-		times.small = Math.min(times.small, await cpuTimeOf(small));
-		times.large = Math.min(times.large, await cpuTimeOf(large));
+		times.small = Math.min(times.small, await cpuTimeOf(small, rounds));
+		times.large = Math.min(times.large, await cpuTimeOf(large, rounds));
 	}
 	return times.large / times.small;
 }

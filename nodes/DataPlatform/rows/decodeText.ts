@@ -117,7 +117,7 @@ async function* pieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 const wrongEncoding = (encoding: KnownEncoding) =>
 	new InputError(`The file is not ${ENCODINGS[encoding]}`, {
-		hint: `Letters may be damaged at one place: then correct the file. Only if all of it is in another encoding, choose that under '${LABELS.encoding}' in the options, such as ${ENCODINGS['windows-1252']}.`,
+		hint: `Letters may be damaged in one place: then correct the file. Only if all of it is in another encoding, choose that under '${LABELS.encoding}' in the options, such as ${ENCODINGS['windows-1252']}.`,
 	});
 
 /** @throws {InputError} if the bytes are not text, or another kind of file */

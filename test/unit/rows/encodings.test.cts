@@ -65,7 +65,7 @@ test.each(SAMPLES)('%s: %s is read if it is chosen, and is not UTF-8', async (..
 	}
 	expect(await decoded([bytes], 'auto')).toMatchObject({
 		message: 'The file is not UTF-8',
-		hint: "Letters may be damaged at one place: then correct the file. Only if all of it is in another encoding, choose that under 'Encoding' in the options, such as Western European (Windows-1252).",
+		hint: "Letters may be damaged in one place: then correct the file. Only if all of it is in another encoding, choose that under 'Encoding' in the options, such as Western European (Windows-1252).",
 	});
 });
 

@@ -81,6 +81,6 @@ export function chosenFiles(record: PlatformRecord, field: string, fileId: strin
 	const names = nameList(files.map((entry) => `${entry.fileName} (${entry.fileId})`));
 	throw fileIdParameter.error(
 		`Record '${record.id}' has no file '${fileId}' in the field '${field}'`,
-		names ? `Its files are: ${names}.` : 'The field has no files.',
+		names ? `Give the ID of one of its files: ${names}.` : 'The field has no files.',
 	);
 }

@@ -105,12 +105,11 @@ const batches = (random: SeededRandom) => ({ batchSize: random.of(2, 3, 3, 100) 
 const EXISTING = [0, 2, 4];
 const isThere = (index: number) => EXISTING.includes(index);
 
-/** Traces of the items if an update may leave the code out. */
-const namesOrCodes = indexes.map((index) => ({ body: isThere(index) ? `"new ${index}"` : `"${code(index)}"` }));
+/** Of the items: an update may leave the code out, but not the name. */
+const tracesByName = indexes.map((index) => ({ body: `"${String(newFields(index).name)}"` }));
 
-const codes = indexes.map((index) => ({ body: `"${code(index)}"` }));
-
-const BULK_POST: Prepared['main'] = { method: 'POST', path: '/data/bulk$' };
+/** Records that were looked up are updated by their IDs, others are created. */
+const BULK: Prepared['main'] = { path: '/data/bulk$' };
 
 /** Operations that need the import key, unless they match by other fields. */
 const KEYED = ['upsert', 'sync'];
@@ -147,8 +146,8 @@ const writing = (
 			existing = [...EXISTING, LINKED],
 			given = sentFields,
 			written = variant.given ?? newFields,
-			main = BULK_POST,
-			traces = codes,
+			main = BULK,
+			traces = tracesByName,
 			checkOthers,
 			isRejected,
 		} = variant;
@@ -191,8 +190,6 @@ export const matchedUpsert = writing('upsert', { variant: 'matched', kind: 'once
 		isKeyed: random.happens(0.5),
 		parameters: { matchOn: 'fields', matchFields: isByTwo ? ['group', 'code'] : ['code'] },
 		options: { skipUnchanged: random.happens(0.3) },
-		main: { path: '/data/bulk$' },
-		traces: namesOrCodes,
 		given: (index) => ({ ...newFields(index), ...(isByTwo ? group(index) : {}) }),
 		kept: (index) => (isThere(index) || isByTwo ? group(index) : {}),
 	};
@@ -218,8 +215,6 @@ export const ruledUpsert = writing('upsert', { variant: 'field rules', kind: 'on
 	const rule = random.of('whenCreating', 'ifEmpty');
 	return {
 		options: { fieldRules: { field: [{ field: 'group', rule }] } },
-		main: { path: '/data/bulk$' },
-		traces: namesOrCodes,
 		given: (index) => ({ ...newFields(index), group: 'b' }),
 		written: newFields,
 		kept: (index) => ({ group: isThere(index) ? 'a' : 'b' }),
@@ -254,9 +249,8 @@ export const importFromFile: Scenario = {
 				json: {},
 				binary: { data: { fileName: `rows ${index}`, mimeType: 'text/plain', data: Buffer.from(file(index)).toString('base64') } },
 			})),
-			main: { method: 'POST', path: '/data/bulk$' },
-			// As in a bulk request, with and without Skip Unchanged.
-			traces: indexes.map((index) => ({ body: `"${String(newFields(index).name)}"` })),
+			main: BULK,
+			traces: tracesByName,
 			touched: {
 				idOf: (index) => (isThere(index) ? idOf(index) : undefined),
 				values: newFields,
@@ -368,7 +362,6 @@ export const sync = writing('sync', { kind: 'harmless' }, (random) => {
 			maxShareToRemove: 100,
 			...(random.happens(0.5) && conditions(['size', 'lte', '100'])),
 		},
-		traces: namesOrCodes,
 		checkOthers: (result, truth) => checkRemovals(isDelete, result, truth),
 	};
 });

@@ -58,6 +58,11 @@ test('one that is of no item has none', () => {
 	expect(kinds.list()).toEqual([{ count: 1, error: 'not removed' }]);
 });
 
+test('has the first of the shortest remedies, and the message that it belongs to', () => {
+	const wrong = (value: string, remedy: string) => failure(`not "${value}"${remedy}`, { remedy });
+	expect(kindsOf(wrong('a', ': either or'), wrong('b', ': one'), wrong('c', ': two'), wrong('d', ''))[0]!.error).toBe('not "b": one');
+});
+
 test('only the first of a kind that is listed is new', () => {
 	const kinds = new FailureKinds();
 	expect([...'aabcdefghijkk'].map((message, at) => kinds.add({ message }, at) && message).filter(Boolean)).toEqual([...'abcdefghij']);

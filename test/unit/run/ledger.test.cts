@@ -68,6 +68,57 @@ describe('the output', () => {
 		expect([Object.keys(summary!.json)[0], failure!.error, others]).toEqual(['inserted', { message: 'too long' }, []]);
 	});
 
+	test('of an item may be replaced by what is stored; its outcome stays', () => {
+		const results = new Ledger(1);
+		results.done(0, [{ json: { id: 'r1' } }], 'inserted');
+		results.replace(0, [{ json: { id: 'r1', name: 'Ada' } }]);
+		expect(results.items()).toEqual([{ json: { id: 'r1', name: 'Ada' }, pairedItem: { item: 0 } }]);
+		expect(results.counts()).toEqual({ inserted: 1 });
+	});
+
+	test('of each item, and what is known of each failure, also of those that belong to no item', () => {
+		const results = new Ledger(3);
+		results.done(0, [{ json: { a: 1 } }, { json: { b: 2 } }]);
+		results.failed(2, { message: 'no', outcome: 'failed', field: 'age', hint: 'do', details: { before: 1 } });
+		results.add({ output: [{ json: { id: 'r9' } }], outcome: 'deleted' });
+		const facts = { outcome: 'failed', field: 'age', before: 1, retryable: false };
+		expect([...results.outputs()]).toEqual([{ a: 1 }, { b: 2 }, facts, { id: 'r9' }]);
+	});
+
+	test('of items without a result is none', () => {
+		const results = new Ledger(2);
+		expect([results.items(), results.counts(), [...results.failures()], results.isSummarized]).toEqual([[], {}, [], false]);
+		results.done(1, [{ json: {} }]);
+		expect(results.items()).toEqual([{ json: {}, pairedItem: { item: 1 } }]);
+		expect(results.reached).toEqual({ items: 2, done: 1, confirmedThroughItem: null });
+	});
+
+	test('has the files of a summary, if it has any', () => {
+		const summaryOf = (...files: Parameters<Ledger['summarize']>[1][]) => {
+			const results = new Ledger(1);
+			results.summarize({ inserted: 1 }, ...files);
+			return results.items();
+		};
+		const summary = { json: { inserted: 1 }, pairedItem: [{ item: 0 }] };
+		expect(summaryOf()).toStrictEqual([summary]);
+		const rejected = { rejected: { data: '', mimeType: 'text/csv' } };
+		expect(summaryOf(rejected)).toStrictEqual([{ ...summary, binary: rejected }]);
+	});
+
+	test('of a failure says what the run took, and what it came from if n8n does not', () => {
+		const results = new Ledger(1);
+		results.failed(0, { message: 'no', hint: 'Do it.' });
+		results.add({ message: 'not removed' });
+		results.stats = { requests: 3, retries: 1, waitedMs: 1600 };
+		const told = (isRouted: boolean) => results.items(isRouted, [{ json: { name: 'Ada' } }]).map(({ json }) => json);
+		const effort = { retryable: false, requests: 3, waitedSeconds: 2 };
+		expect(told(false)).toEqual([
+			{ error: 'no', message: 'Do it.', details: { item: 0, ...effort, input: { name: 'Ada' } } },
+			{ error: 'not removed', details: effort },
+		]);
+		expect(told(true)[0]).toEqual({ error: 'no', message: 'Do it.', details: { item: 0, ...effort } });
+	});
+
 	test.each<[IDataObject, boolean]>([
 		[{ error: 'no' }, true],
 		[{ error: 'no', message: 'do', details: {} }, true],
@@ -322,8 +373,9 @@ describe('a second attempt of the node', () => {
 		results.restoreOther({ message: 'lost', outcome: 'unknown', id: 'open' });
 		results.restoreOther({ message: 'lost', outcome: 'unknown', id: 'gone' });
 		for (const id of ids.slice(0, 2)) results.add({ message: 'no', outcome: 'failed', id });
+		results.add({ message: 'not there', outcome: 'notFound', id: 'gone' });
 		results.add({ outcome: 'deleted', output: [] });
-		expect(results.counts()).toEqual({ unknown: 1, failed: 1, deleted: 1 });
+		expect(results.counts()).toEqual({ unknown: 1, failed: 1, notFound: 1, deleted: 1 });
 	});
 
 	test('keeps what may have been done, until something certain is known', () => {
@@ -338,6 +390,8 @@ describe('a second attempt of the node', () => {
 		};
 		expect(later(failed)).toBe('lost');
 		expect(later({ message: 'gone', outcome: 'notFound' })).toBe('gone');
+		// The record may be gone because the first attempt deleted it.
+		expect(later({ message: 'gone', outcome: 'notFound', status: 404 })).toBe('lost');
 		expect(later({ message: 'again', outcome: 'unknown' })).toBe('again');
 		expect(later({ message: 'no details' })).toBe('lost');
 		const final = new Ledger(1, undefined, true);

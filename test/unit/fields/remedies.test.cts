@@ -149,6 +149,29 @@ test.each([
 	expect(problems).toEqual([{ index: 0, field: name, message }]);
 });
 
+describe('a link whose kind nobody knows', () => {
+	const ID = '44d70c2e-7a1b-4c55-9d3e-2f8b6a1c0e97';
+	const field = { ...fieldOf('x', 'schema_link'), metadata: {} };
+
+	test('has an expression for each kind', () => {
+		const [one, many] = evaluate(remedyOf(field, ID, '$json.x'), ID);
+		expect([one, many]).toEqual([{ id: ID }, [ID]]);
+		expect(evaluate(remedyOf(field, ID, '$json.x'), '')).toEqual(['', '']);
+		expect(remedyOf(field, ID, '$json.x')).toMatch(/^: use .* if to one, .* if to many$/);
+	});
+
+	test('has a text for each kind in a file, which is refused no more', () => {
+		const said = remedyOf(field, ID, undefined);
+		expect(said).toBe(': write {"id":"…"} if to one, ["…"] if to many');
+		for (const text of [`{"id":"${ID}"}`, `["${ID}"]`]) expect(toFieldValue(field, text, 'clear')).toHaveProperty('value');
+	});
+
+	test.each([true, false])('a known kind needs none for an ID: %s', (multiple) => {
+		expect(remedyOf(fieldOf('x', 'schema_link', { multiple }), ID, '$json.x')).toBe('');
+		expect(remedyOf(fieldOf('x', 'schema_link', { multiple }), 'Ann', '$json.x')).toContain("add 'Link Values' in the options");
+	});
+});
+
 test.each<[type: string, value: unknown, source: string | undefined, text: string]>([
 	['date', '31.12.1990', '$json.birth', ": use {{ DateTime.fromFormat(String($json.birth), 'dd.MM.yyyy').toISODate() ?? $json.birth }}"],
 	['date', '31.12.1990', undefined, ": set 'Values and Formats → Date Format' in the options to dd.MM.yyyy"],

@@ -1,6 +1,6 @@
 import type { FieldMetadata, JsonValue } from '../../../nodes/DataPlatform/api/types.ts';
 import { showValue } from '../../../nodes/DataPlatform/fields/convert.ts';
-import { holdsValue, toFieldValue } from '../../../nodes/DataPlatform/fields/values.ts';
+import { appendedFields, holdsValue, keyProblem, toFieldValue, visibleText } from '../../../nodes/DataPlatform/fields/values.ts';
 import { fieldOf } from '../fixtures.cts';
 
 const convert = (type: string, value: unknown, metadata?: FieldMetadata) => toFieldValue(fieldOf('f', type, metadata), value, 'leave');
@@ -386,6 +386,32 @@ describe('checklists and chats', () => {
 	])('%j: holds it %s', (sent, holds) => {
 		expect(holdsValue(fieldOf('f', 'chat'), chat, sent)).toBe(holds);
 	});
+});
+
+test.each<[JsonValue, boolean]>([
+	[{ messages: [{ text: 'Hello' }] }, true],
+	[{ messages: [] }, false],
+	[null, false],
+	['Hello', false],
+])('a chat with %j: sent twice, it appears twice: %s', (sent, isAppended) => {
+	const fields = [fieldOf('log', 'chat'), fieldOf('name')];
+	expect(appendedFields(fields, { log: sent, name: 'a' })).toEqual(isAppended ? ['log'] : []);
+});
+
+test.each([
+	['  Ann \t\n Fox ', 'ann fox'],
+	['Ann\u200b Fox', 'ann fox'],
+	['ＡＮＮ', 'ann'],
+	['e\u0301', '\u00e9'],
+])('people read %j as %j', (text, visible) => {
+	expect(visibleText(text)).toBe(visible);
+});
+
+test("a time without a zone can't be a key; a text always can, a list has no reason of its own", () => {
+	const problemOf = (type: string, value: JsonValue) => keyProblem(fieldOf('f', type), value, () => '$json.x');
+	expect(problemOf('datetime', '2026-11-21T09:30:00')).toMatch(/^accepts a time with a zone/);
+	expect(problemOf('datetime', '2026-11-21T09:30:00Z')).toBeUndefined();
+	expect([problemOf('text', 'a'), problemOf('chips', ['a'])]).toEqual([undefined, undefined]);
 });
 
 test('a value that holds itself is refused, not followed', () => {

@@ -48,3 +48,11 @@ test.each<[string, IDataObject, string]>([
 	const mended = await start({}, { staticData: watching.staticData() });
 	expect(await emitted(mended)).toEqual(['created 1', 'created 2']);
 });
+
+test.each([option('watchedFields', ['nope']), option('fieldsToLoad', ['nope'])])(
+	'%j: the first poll says so, before anything changes',
+	async (options) => {
+		const watching = await start({ startFrom: 'now', ...options });
+		await expect(watching.poll()).rejects.toThrow("has no field 'nope'");
+	},
+);

@@ -93,7 +93,7 @@ interface Budget {
 
 /** The newest matching record, for a test in the editor. The state stays unchanged. */
 async function readSample(watch: Watch): Promise<PollResult> {
-	await requireFields(watch, true);
+	await requireFields(watch);
 	const { kinds } = watch.changes;
 	const isCreated = kinds.size === 1 && kinds.has('created');
 	const query = { ...watch.query, sort: isCreated ? 'created(desc)' : 'modified(desc)' };
@@ -113,13 +113,10 @@ async function readSample(watch: Watch): Promise<PollResult> {
  * A field that the table does not have would never show a change; a filter on it could mean all
  * records.
  *
- * @param isUsed whether what the filter selects is emitted, or remembered
  * @throws {InputError} that names it, before the read changes are remembered
  */
-async function requireFields(watch: Watch, isUsed: boolean): Promise<void> {
-	const { table, names, missingFields, query } = watch;
-	const isFiltered = query.filter !== undefined && !isEmptyFilter(query.filter);
-	if (missingFields.size === 0 && !(isUsed && isFiltered)) return;
+async function requireFields({ table, names }: Watch): Promise<void> {
+	if (names.length === 0) return;
 	const unchecked: NameCheck['unchecked'] = (...about) => {
 		table.client.logger.warn(`Data Platform Trigger: ${uncheckedNotice(...about)}`);
 	};
@@ -194,12 +191,13 @@ class Poll {
 	private async emitNext(turn: PollTurn, isStored: boolean): Promise<PollResult> {
 		const { watch, stored } = this;
 		const { known } = turn;
-		if (!known && this.startFrom === 'now') await requireFields(watch, true);
+		if (!known && this.startFrom === 'now') await requireFields(watch);
 		// Changes first: a record that is created in between is then both emitted and watched.
 		const { changes, state } = await this.nextChanges(known);
 		const found = await this.watcher.next(known?.deletions, changes, state?.backlog !== undefined);
 		const isUsed = changes.length + found.deleted.length > 0 || found.mustStore === true;
-		await requireFields(watch, isUsed);
+		const isFiltered = watch.query.filter !== undefined && !isEmptyFilter(watch.query.filter);
+		if (watch.missingFields.size > 0 || (isUsed && isFiltered)) await requireFields(watch);
 		if (!turn.isCurrent()) return NO_CHANGES;
 		// Before the state is remembered: changes whose items can't be made must come again.
 		const items = [

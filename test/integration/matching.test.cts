@@ -147,9 +147,10 @@ describe.each(['html', 'empty'])('a gateway’s 404 (%s) does not come from the 
 	});
 });
 
-test('keys that differ only in case or spaces are two records', async () => {
+test('keys that differ only in case or spaces are two records, and a notice names them', async () => {
 	const result = await onNotes('upsert', { items: [note('Ann'), note('bob'), note(' ann ')], parameters: byText });
 	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
+	expect(result.hints[0]).toContain("'Ann', ' ann ' (items 0 and 2)");
 });
 
 describe('Max New Records (%)', () => {

@@ -19,11 +19,13 @@ import { resolveTimeZone } from '../fields/timeZone';
 import { ServiceError, serviceErrorOrThrow } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { listed } from '../transport/messageText';
+import { createPause } from '../transport/pause';
 import { afterProof, proveKey, type Proof } from './send/proveKey';
 import type { LinkResolver } from './links/linkResolver';
 import { MatchedWriter } from './match/writeMatched';
 import { isSuccess, notSent } from './outcome';
 import { planRecords } from './plan/plan';
+import { ValueNotices } from './plan/valueNotices';
 import { isAppending } from './resolve/compare';
 import { lookUp } from './resolve/lookup';
 import { writeMany, WriteSession, type OnOutcome, type Write } from './send/write';
@@ -40,6 +42,7 @@ const valuesOfRow = ({ values }: PlanInput) => values;
 
 export class WritePipeline {
 	private readonly session: WriteSession;
+	private readonly notices: ValueNotices;
 
 	/**
 	 * @param links keeps what it looked up for later portions
@@ -50,6 +53,7 @@ export class WritePipeline {
 		private readonly options: RowTask,
 	) {
 		this.session = new WriteSession(options);
+		this.notices = new ValueNotices(options.planning.unit);
 		// The limit includes look-ups: a piece of work may run several at once.
 		if (options.parallelRequests > 0) target.client.limitParallel(options.parallelRequests);
 	}
@@ -78,6 +82,9 @@ export class WritePipeline {
 		this.links.startPortion();
 		const plan = await planRows(this.target, this.links, this.options, rows, createsRows);
 		for (const problem of problems) plan.problems.push(problem);
+		const pause = createPause();
+		plan.notices = this.notices.add(plan);
+		await pause();
 		return plan;
 	}
 

@@ -159,6 +159,8 @@ export interface Plan {
 	merged: Map<number, number>;
 	/** Headers of fields in the items that can't be written. */
 	ignored: Set<string>;
+	/** What people should know about the values of the run so far. */
+	notices: string[];
 }
 
 /** One record on its way through a run, from its item to its outcome. Steps return changed copies. */

@@ -60,6 +60,8 @@ export interface ImportResult {
 	preview: IDataObject[];
 	/** Why rows were rejected. */
 	kinds: FailureKinds;
+	/** Notices about the keys of all rows. */
+	notices: string[];
 	/** The headers of read-only fields. */
 	readOnly: Set<string>;
 	/** The first row with an unknown outcome. */
@@ -98,6 +100,7 @@ export class RowImport {
 		this.result = {
 			counts: { ...noCounts(false), rows: 0, rejected: 0 },
 			merged: {},
+			notices: [],
 			confirmedThroughRow: parts.before,
 			writtenAfter: 0,
 			unknownAfter: 0,
@@ -170,6 +173,7 @@ export class RowImport {
 			else outcomes.set(row.row, { ...read, outcome: 'failed' });
 		}
 		const plan = await pipeline.plan(inputs);
+		this.result.notices = plan.notices;
 		this.rejectKnownKeys(plan);
 		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
 		for (const header of plan.ignored) this.result.readOnly.add(header);

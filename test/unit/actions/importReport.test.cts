@@ -10,7 +10,7 @@ type Counts = Partial<ImportResult['counts']>;
 
 const failureOf = (mode: WriteMode, counts: Counts, more: Partial<ImportResult>, isOnlyFile = true) => {
 	const result: ImportResult = {
-		...{ merged: {}, kinds: new FailureKinds('row'), preview: [], readOnly: new Set() },
+		...{ merged: {}, notices: [], kinds: new FailureKinds('row'), preview: [], readOnly: new Set() },
 		...{ confirmedThroughRow: 1, writtenAfter: 0, unknownAfter: 0, addsTwice: false },
 		interruption: { error: new InputError('down', { hint: 'Wait.' }) },
 		...more,

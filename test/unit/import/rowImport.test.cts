@@ -198,6 +198,11 @@ describe('the rows of a file', () => {
 		expect(records[1]).toEqual({ age: 5 });
 	});
 
+	test('whose keys look the same are pointed out', async () => {
+		const { hints } = await importFile('name,age\nBob,1\nBOB,2\n');
+		expect(hints[0]!.message).toContain("'Bob', 'BOB' (rows 2 and 3)");
+	});
+
 	test('that only update create none, whatever is left of creating', async () => {
 		const { records, result } = await importFile('name,age\nNew,5\nAda,6\n', {
 			parameters: { importMode: 'update', matchOn: 'importKey' },
@@ -546,7 +551,7 @@ const stubPipeline = (outcomes: Record<number, ItemOutcome>, stopped?: ServiceEr
 	({
 		plan: async (inputs: PlanInput[]) => ({
 			records: inputs.map(({ index }) => ({ index, fields: {} })),
-			...{ problems: [], merged: new Map(), ignored: new Set() },
+			...{ problems: [], merged: new Map(), ignored: new Set(), notices: [] },
 		}),
 		write: async ({ records }: Plan, onRow: OnRow) => {
 			for (const record of records) if (outcomes[record.index]) onRow(record.index, outcomes[record.index]!, record);

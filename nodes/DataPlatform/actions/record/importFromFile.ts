@@ -120,6 +120,7 @@ async function writeRows(
 		notRemoved: sync && (await removeMissing(run, index, sync, result)),
 	};
 	hintIgnored(run, { ignored: result.readOnly });
+	for (const notice of result.notices) run.hintOnce(notice, 'warning');
 	return reportOn(about, result, {
 		file: name,
 		scopeRecords: sync?.scopeSize,

@@ -238,6 +238,7 @@ export async function planItems(parts: ItemRun): Promise<Writing> {
 		(await planRows(parts, setUp(parts, await handle.definition())));
 	const { plan } = writing;
 	hintIgnored(run, plan);
+	for (const notice of plan.notices) run.hintOnce(notice, 'warning');
 	plan.problems.push(...items.unreadable);
 	return writing;
 }

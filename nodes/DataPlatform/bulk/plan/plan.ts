@@ -106,7 +106,7 @@ export class Planner {
 	finish(): Plan {
 		const { records, problems, ignored, fields } = this;
 		const merged = new Map<number, number>();
-		const plan = { records, problems, merged, ignored };
+		const plan = { records, problems, merged, ignored, notices: [] };
 		return resolveDuplicates(plan, this.options, (name) => fields.get(name)!);
 	}
 

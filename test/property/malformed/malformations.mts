@@ -157,6 +157,8 @@ function isUndetectable(value: Json, path: Path, replacement: Json): boolean {
 	if (path.at(-1) === 'id') return isSomeText(replacement) && !isRecord;
 	const isInList = typeof path.at(-1) === 'number';
 	if (isInList && replacement === REMOVED) return true;
+	// No record matches, or there is no application.
+	if (path.join() === 'data' && JSON.stringify(replacement) === '[]') return true;
 	// What has no name is not a field.
 	if (isInList && path.includes('items') && isPlain(replacement)) return true;
 	return path.at(-1) === 'count' && replacement === 0;

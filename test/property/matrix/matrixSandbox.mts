@@ -12,6 +12,8 @@ export interface Truth extends RunTruth {
 	workflowRuns: WorkflowRun[];
 	/** Whether values that the node passes on were changed on their way to it. */
 	payloadAltered: boolean;
+	/** Records get their values some time after the response. */
+	areValuesLate: boolean;
 	/** Whether the kind of success of an item can't be seen; set for one item at a time. */
 	isKindHidden?: boolean;
 	/** Whether the look-up of the records' order may have failed. */
@@ -116,6 +118,14 @@ export class MatrixSandbox extends SandboxSlot {
 		const truth = await super.truth();
 		const workflowRuns = this.#hasWorkflow ? await this.sandbox.admin.workflowRuns() : [];
 		this.#hasWorkflow = false;
-		return { ...truth, before: this.#before, workflowRuns, payloadAltered: false, fieldsReplaced: false, untyped: [] };
+		return {
+			...truth,
+			before: this.#before,
+			workflowRuns,
+			payloadAltered: false,
+			areValuesLate: this.readings.settings.lateValuesMs !== undefined,
+			fieldsReplaced: false,
+			untyped: [],
+		};
 	}
 }

@@ -136,7 +136,8 @@ const upload: Scenario = {
 	operation: 'attachment: upload',
 	kind: 'once',
 	async prepare(slot, random) {
-		const isNew = random.happens(0.3) && slot.readings.settings.attachmentRules !== 'none';
+		const { createStatus, attachmentRules } = slot.readings.settings;
+		const isNew = (random.happens(0.3) || createStatus !== undefined) && attachmentRules !== 'none';
 		return isNew
 			? await toNewRecords(slot)
 			: await toRecords(slot, random.happens(0.3), random.happens(0.3) && slot.readings.settings.definition === undefined);

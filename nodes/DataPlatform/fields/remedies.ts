@@ -102,10 +102,12 @@ const timeRemedy =
 		if (number) {
 			const [, format, toTime] = number;
 			if (source === undefined) return setFormat(LABELS.dateFormat, format);
-			// The day of an instant is that of the application's zone, which the node knows.
-			const toDay = format === 'serial' ? 'toISODate' : 'toUTC().toISO';
-			const time = `${toTime(source)}.${isDay ? toDay : 'toISO'}()`;
-			return use(`${source} > 0 ? ${time} ?? ${source} : ${source}`);
+			// What has no zone here gets the application's, which the node knows, as does the day of an
+			// instant.
+			const instant = isDay ? 'toUTC().toISO()' : 'toISO()';
+			const local = isDay ? 'toISODate()' : 'toISO({ includeOffset: false })';
+			const time = `${toTime(source)}.${format === 'serial' ? local : instant}`;
+			return use(`${source} > 1 ? ${time} ?? ${source} : ${source}`);
 		}
 		const { formats, rest } = dayFormats(text);
 		const time = timeFormat(rest);

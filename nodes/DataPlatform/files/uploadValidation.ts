@@ -116,7 +116,8 @@ export function guardUpload(
 ): Upload {
 	if (maxBytes > 0 && upload.bytes > maxBytes) {
 		const [size, limit] = [upload.bytes, maxBytes].map((bytes) => (bytes / MIB).toFixed(1));
-		throw new InputError(`'${upload.name}' has ${size} MiB, more than the limit of ${limit} MiB`, {
+		const shown = size === limit ? `${upload.bytes} bytes` : `${size} MiB`;
+		throw new InputError(`'${upload.name}' has ${shown}, more than the limit of ${limit} MiB`, {
 			field: field?.name,
 			hint: `Nothing was sent. Raise '${LABELS.maxFileSizeMiB}' in the options if this is intended.`,
 		});

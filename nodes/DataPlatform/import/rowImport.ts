@@ -70,6 +70,8 @@ export interface ImportResult {
 	rejectedFile?: IBinaryData;
 	/** Why it stopped early. */
 	interruption?: { error: unknown };
+	/** It is interrupted after the last row: there is nothing to continue with. */
+	isAtEnd?: boolean;
 	/** Importing its rows again could add something twice. */
 	addsTwice: boolean;
 }
@@ -149,6 +151,7 @@ export class RowImport {
 				);
 				const { counts, kinds } = result;
 				if (stopAfterRejected === 0 || counts.rejected < stopAfterRejected) continue;
+				result.isAtEnd = (await ahead).done;
 				throw new InputError(
 					`${counted(counts.rejected, 'row')} rejected, and '${LABELS.rejectedRowsLimit}' allows no more (${kinds.text()})`,
 					{ hint: '' },

@@ -261,7 +261,7 @@ export async function openCsv(
 		beginning = beginningOf(head, headerRow);
 	}
 	const { text, header, named } = beginning;
-	if (text === undefined) {
+	if (text === undefined || (headerRow > 1 && text.trim() === '')) {
 		throw new InputError(`The file has no row ${headerRow} in its first MiB`, {
 			hint: `Correct '${LABELS.headerRow}' in the options.`,
 		});

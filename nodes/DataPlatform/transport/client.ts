@@ -192,11 +192,11 @@ export class ApiClient {
 		if (isLimited && queue.usedUp) return this.quotaUsedUp(cause);
 		if (delay === undefined || this.settings.retryBudgetMs === 0) return cause;
 		if (this.retryBudget.reserve(performance.now(), delay)) return undefined;
-		if (isLimited && queue.isSilent()) return this.quotaUsedUp(cause);
-		return this.budgetSpent(cause);
+		return this.budgetSpent(cause, isLimited);
 	}
 
-	private budgetSpent(cause: ServiceError): ServiceError {
+	private budgetSpent(cause: ServiceError, isLimited: boolean): ServiceError {
+		if (isLimited && this.queue.isSilent()) return this.quotaUsedUp(cause);
 		const seconds = Math.round(this.settings.retryBudgetMs / 1000);
 		return this.noLongerRetried(
 			cause,
@@ -287,7 +287,8 @@ export class ApiClient {
 			if (!wait) return undefined;
 			const { ms, asked } = wait;
 			if (asked && !this.retryBudget.reserve(performance.now(), ms)) {
-				return this.budgetSpent(new ServiceError(asked.message, { ...asked, retryAfterMs: ms }));
+				const failure = new ServiceError(asked.message, { ...asked, retryAfterMs: ms });
+				return this.budgetSpent(failure, asked.status === 429);
 			}
 			await this.wait(ms, asked?.message ?? 'the limit of requests per minute');
 		}

@@ -55,6 +55,7 @@ describe('the expression turns', () => {
 		['date', '2026-01-02 00:00:00 UTC', '2026-01-02T00:00:00.000+00:00'],
 		['date', 46347, '2026-11-21'],
 		['date', '46347.5', '2026-11-21'],
+		['datetime', 46347.5, '2026-11-21T12:00:00.000'],
 		['datetime', '1795253415', DateTime.fromMillis(1_795_253_415_000).toISO()],
 		['datetime', 1_795_253_415_000, DateTime.fromMillis(1_795_253_415_000).toISO()],
 		['date', '31.12.90', '1990-12-31'],
@@ -79,6 +80,14 @@ describe('the expression turns', () => {
 		...['yes', ' no', 'X'].map((value): [string, unknown] => ['checkbox', value]),
 	];
 	const BAD = ['31.02.1990', 'soon', '31.12.1990 noon', '1,2,3', '12 €', 'maybe', { a: 1 }, [1, 2], Symbol.iterator.toString()];
+
+	test.each([' ', [], true, null, undefined, '0x10', '9.9 €', { a: 1 }])('no amount into one: %j', (value) => {
+		expect(evaluate(remedy('money', 9.989), value)).toEqual([value]);
+	});
+
+	test.each([1795253415, 1795253415000, 46347])('true into no date, beside %j', (number) => {
+		for (const type of ['date', 'datetime']) expect(evaluate(remedy(type, number), true)).toEqual([true]);
+	});
 
 	test.each(REFUSED)('any other value than such a %s as %j into one that is refused again', (type, value) => {
 		const field = fieldOf('x', type);

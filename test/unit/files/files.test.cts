@@ -356,7 +356,7 @@ describe('the guard', () => {
 		const limit = 1024 * 1024;
 		const sized = (bytes: number) => guardUpload(field('file'), upload(Buffer.alloc(0), bytes), limit);
 		expect(sized(limit).bytes).toBe(limit);
-		expect(() => sized(limit + 1)).toThrow('more than the limit of 1.0 MiB');
+		expect(() => sized(limit + 1)).toThrow(`'a.bin' has ${limit + 1} bytes, more than the limit of 1.0 MiB`);
 		expect(guardUpload(field('file'), upload(Buffer.alloc(0), 2 ** 40), 0).bytes).toBe(2 ** 40);
 	});
 

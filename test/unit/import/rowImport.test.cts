@@ -299,6 +299,8 @@ describe('the rows of a file', () => {
 			"'people.csv' is imported through row 3 only: 1 row rejected, and 'Rejected Rows Limit' allows no more (row 2: 'age' accepts a number, not \"x\")",
 		);
 		expect(records).toHaveLength(2);
+		// There is no row to continue with.
+		expect(error?.description ?? '').not.toContain('Start at Row');
 		const more = await importFile(`${text}C,y\n`, { options: { stopAfterRejected: 2 } });
 		expect(more.error?.message).toContain('2 rows rejected, and');
 		expect((await importFile(text, { options: { stopAfterRejected: 2 } })).error).toBeUndefined();

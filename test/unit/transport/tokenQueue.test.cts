@@ -213,3 +213,15 @@ test("once the day's requests are used up, whoever waits fails at once, and a la
 	expect(await late).toMatchObject({ code: 'quotaUsedUp' });
 	expect(sentAt).toEqual([0, 60, 60]);
 });
+
+test.each([
+	['the limit of a minute', 10_000, 'Raise'],
+	['that of the day, which the silence shows by then, whoever asked', 70_000, 'does not help'],
+])('who may not wait for so long is told %s', async (_, ms, advice) => {
+	const { send } = executions(() => limited('50'), {}, { retryBudgetMs: 5_000 });
+	const asking = send[0]!();
+	const other = later(ms).then(async () => await send[1]!());
+	await jest.runAllTimersAsync();
+	await asking;
+	expect((await other) as ServiceError).toMatchObject({ status: 429, hint: expect.stringContaining(advice) });
+});

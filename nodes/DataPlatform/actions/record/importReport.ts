@@ -72,11 +72,12 @@ function resumeHints(
 	isCertain: boolean,
 	isOnlyFile: boolean,
 ): string[] {
-	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
+	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter, isAtEnd } = result;
 	const unknownBefore = counts.unknown - unknownAfter;
 	const sentences = [
 		isCertain &&
 			!isWhole &&
+			!isAtEnd &&
 			`To continue, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
 		unknownBefore > 0 &&
 			`${counted(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${noRetry ? ': look for them before you import those' : ''}.`,

@@ -82,7 +82,8 @@ const toCents: Conversion = (given, field) => {
 
 const centsRemedy: Remedy = (text, source) => {
 	if (!NUMBER.test(text)) return numberRemedy(text, source);
-	return source && `use {{ ${source} && Number(${source}).toFixed(2) }}`;
+	const isNumber = `Number(${source}) === parseFloat(${source})`;
+	return source && `use {{ ${isNumber} ? Number(${source}).toFixed(2) : ${source} }}`;
 };
 
 export const money: FieldType = { ...decimal, convert: toCents, remedy: centsRemedy };

@@ -136,7 +136,7 @@ export const deletionCheckInterval = number('deletionCheckInterval', {
 	preset: 15,
 	...IF_DELETIONS_ARE_EMITTED,
 	description:
-		'How often to look for deleted records, in minutes. A check takes two requests, and if the table changed, one more for each 1,000 records. With 0, every poll checks.',
+		'How often to look for deleted records, in minutes. A check takes two requests, and if the table changed, one for its definition and one for each 1,000 records. With 0, every poll checks.',
 });
 
 export const maxDeletedShare = number('maxDeletedShare', {

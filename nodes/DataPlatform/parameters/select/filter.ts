@@ -285,6 +285,9 @@ function requireChoices(filter: Group, table: TableDefinition): void {
 
 const ORDER = new Set(['gt', 'gte', 'lt', 'lte']);
 
+const TIMES = new Set(['created', 'modified']);
+
+const ISO_TIME = /^\s*\d{4}-\d\d-\d\d[T ]\d/;
 const DAY = /^\s*\d{4}-\d\d-\d\d\s*$/;
 
 const compares = ({ operator }: Condition) => ORDER.has(operator) || WHOLE_VALUE.has(operator);
@@ -296,18 +299,26 @@ const OTHER_TIME = { name: '', header: '', type: 'datetime', metadata: { timeZon
  * The filter with its times in UTC, as the platform takes them. A time that is compared with a date
  * becomes its day; a day stays one. A condition on an unknown field is changed only if it compares by
  * order: another may compare text.
+ *
+ * @throws {InputError} for a time that is unclear, such as 24:00
  */
 export function timesInUtc(filter: Group, table?: TableDefinition): Group {
 	const inUtc = (condition: Condition, text: string) => {
 		const { field: name, operator } = condition;
 		const known = table?.fields.find((field) => field.name === name);
-		const isTime = known
-			? isDateOrTime(known)
-			: ORDER.has(operator) || name === 'created' || name === 'modified';
+		const isTime = known ? isDateOrTime(known) : ORDER.has(operator) || TIMES.has(name);
 		if (!isTime || !compares(condition) || DAY.test(text)) return text;
 		const field = known ?? OTHER_TIME;
 		const converted = toFieldValue(field, text, 'leave');
-		if (converted === 'leave' || 'problem' in converted) return text;
+		if (converted === 'leave') return text;
+		if ('problem' in converted) {
+			// Each platform may read such a time in its own way; other texts may be words that it knows.
+			if (!ISO_TIME.test(text) || (!known && ORDER.has(operator) && !TIMES.has(name))) return text;
+			throw new InputError(`The condition on '${name}' (${operator}) ${converted.problem}`, {
+				field: name,
+				hint: 'Correct the value: give a time with its zone, such as 2026-11-21T09:30:00Z.',
+			});
+		}
 		return keyText(field, converted.value) ?? String(converted.value);
 	};
 	return mapValues(filter, inUtc);

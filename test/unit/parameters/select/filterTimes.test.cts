@@ -28,8 +28,21 @@ test.each<Row>([
 	expect(sent({ field, operator, value }, tasks)).toEqual(and(and({ field, operator, value: expected })));
 });
 
+const inBerlin = tableOf(fieldOf('at', 'datetime', { timeZone: 'Europe/Berlin' }), fieldOf('day', 'date'));
+
+test.each([
+	['day', 'eq', '2026-11-21T24:00:00', 'accepts a date such as 2026-11-21, not "2026-11-21T24:00:00"'],
+	['at', 'gt', '2026-10-25T02:30:00', 'is a time that occurs twice in Europe/Berlin: 2026-10-25T02:30:00'],
+	['at', 'in', '2026-03-29 02:30', 'is a time that the clocks skip in Europe/Berlin: 2026-03-29T02:30:00'],
+	['modified', 'lt', '2026-11-21T24:00:00', 'accepts a date and time such as 2026-11-21T09:30:00Z, not "2026-11-21T24:00:00"'],
+])('%s %s %j could mean several times: an error', (field, operator, value, problem) => {
+	const condition = { field, operator, value: operator === 'in' ? [value] : value };
+	expect(() => sent(condition, inBerlin)).toThrow(`The condition on '${field}' (${operator}) ${problem}`);
+});
+
 test.each<Row>([
 	['at', 'gt', TIME, UTC],
+	['at', 'gt', '2026-11-21T24:00:00', '2026-11-21T24:00:00'],
 	['at', 'eq', TIME, TIME],
 	['modified', 'eq', TIME, UTC],
 	['at', 'empty', undefined, undefined],

@@ -116,10 +116,12 @@ function mustSucceed(run: CaseRun, isOnce: boolean): boolean {
 }
 
 /** Whether names could not be checked, because the platform did not show the definition: a notice says so. */
-const isUnchecked = ({ scenario, truth }: CaseRun) =>
-	scenario.kind === 'read' && truth.requests.some((request) => isMet(request) && /\/tables\/[^/]+$/.test(request.path));
+function isUnchecked(run: CaseRun): boolean {
+	const isHidden = (request: LoggedRequest) => isMet(request) && (request.status !== 200 || isAmbiguous(run, request));
+	return run.scenario.kind === 'read' && run.truth.requests.some((request) => isHidden(request) && /\/tables\/[^/]+$/.test(request.path));
+}
 
-const isRefused = (run: CaseRun, index: number) => (run.prepared.isRefused?.(index) ?? false) && !isUnchecked(run);
+const isRefused = ({ prepared }: CaseRun, index: number) => prepared.isRefused?.(index) ?? false;
 const mayNotSucceed = (run: CaseRun, index: number) => isRefused(run, index) || (run.prepared.isRejected?.(index) ?? false);
 
 const describe = (result: ItemResult) =>
@@ -137,10 +139,11 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 	const isMisled = truth.payloadAltered;
 	if (typeof effect === 'object' && 'wrong' in effect && !isMisled) wrong.push(effect.wrong);
 	const isPart = typeof effect === 'object' && 'part' in effect;
-	if ((isRefused(run, index) && item.kind === 'unknown') || (mayNotSucceed(run, index) && item.kind === 'done')) {
+	const isFree = isRefused(run, index) && isUnchecked(run);
+	if ((isRefused(run, index) && item.kind === 'unknown') || (mayNotSucceed(run, index) && item.kind === 'done' && !isFree)) {
 		wrong.push('it had to be refused');
 	}
-	if (item.kind === 'done' && !(prepared.isRefused && isUnchecked(run))) {
+	if (item.kind === 'done' && !isFree) {
 		const mayLackId = run.faultCase.isLimit || run.faultCase.otherWrite !== undefined || truth.requests.some(isMet);
 		const seen = { ...truth, isKindHidden: isKindHidden(run, index), mayLackId };
 		if (!truth.payloadAltered) wrong.push(...(await prepared.checkOutput(index, item.outputs, seen)));

@@ -122,7 +122,9 @@ function isUnchecked(run: CaseRun): boolean {
 }
 
 const isRefused = ({ prepared }: CaseRun, index: number) => prepared.isRefused?.(index) ?? false;
-const mayNotSucceed = (run: CaseRun, index: number) => isRefused(run, index) || (run.prepared.isRejected?.(index) ?? false);
+/** A value whose field has no readable type is not sent, so the platform has nothing to reject. */
+const isRejected = ({ prepared, truth }: CaseRun, index: number) => truth.untyped.length === 0 && prepared.isRejected?.(index) === true;
+const mayNotSucceed = (run: CaseRun, index: number) => isRefused(run, index) || isRejected(run, index);
 
 const describe = (result: ItemResult) =>
 	'message' in result ? `reported as '${result.kind}' (${result.message})` : `reported as '${result.kind}'`;

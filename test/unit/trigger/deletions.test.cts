@@ -231,12 +231,38 @@ describe('bounds', () => {
 		expect(new Set(found).size).toBe(800);
 	});
 
+	test('hardly more records are looked up than there is room for', async () => {
+		const table = new Table(100);
+		const watched = [...table.ids];
+		table.ids.clear();
+		await table.find(watched, { room: 3 });
+		const lookUps = table.requests.filter((path) => path.startsWith('/data/id-'));
+		// As many look-ups run at once as the last deletion that there is room for had beside it.
+		expect(lookUps.length).toBeLessThanOrEqual(3 + 3);
+	});
+
+	test.each([
+		[3, 3, true],
+		[4, 3, false],
+		[6, 3, false],
+		[9, 3, false],
+	])('of %d deletions there is room for %d; all were found: %s', async (missing, room, expected) => {
+		const table = new Table(20);
+		const watched = new Set(table.ids);
+		remove(table, ...[...watched].slice(0, missing));
+		const options = { room, maxShare: 100, maximum: 1000, addsMatching: false };
+		const { deleted, isWhole } = await findDeletions(table.check, watched, options);
+		expect([deleted.length, isWhole]).toEqual([3, expected]);
+	});
+
 	test('records that are hidden, though not deleted, don’t use up the room', async () => {
 		const table = new Table(40);
 		const watched = [...table.ids];
 		remove(table, 'id-30');
 		table.listed = () => [...table.ids].slice(3);
 		expect(await table.find(watched, { room: 1 })).toEqual(['id-30']);
+		const options = { room: 1, maxShare: 100, maximum: 1000, addsMatching: false };
+		expect(await findDeletions(table.check, new Set(watched), options)).toMatchObject({ isListComplete: false });
 	});
 
 	test('no time: no record is treated as deleted', async () => {
@@ -467,7 +493,7 @@ test('a check that fails does not keep changes back, and is in the log', async (
 	const changes = [{ kind: 'created' as const, record: { id: 'new', fields: {} } }];
 	const { deleted, saved } = await watcher.next(known, changes, false);
 	expect({ deleted, ids: unpackIds(saved!.ids) }).toEqual({ deleted: [], ids: ['gone', 'new'] });
-	expect(log).toEqual([expect.stringMatching(/^Data Platform Trigger: The check for deletions failed: no \(403\)/)]);
+	expect(log).toEqual([expect.stringMatching(/^Data Platform Trigger: The check for deletions failed: no \(403\)\. [A-Z].*\.$/)]);
 	// Nor is it repeated sooner than after the interval.
 	expect(await watcher.next(saved, [], false)).toEqual({ deleted: [], saved });
 	const alone = await watcher.next(known, [], false);
@@ -536,4 +562,88 @@ test('a record that is deleted after its change was read is not watched any more
 	expect(unpackIds(saved!.ids)).not.toContain('id-1');
 	// 'new' was deleted before that check: the next one finds it, though nothing has changed since.
 	expect((await watcher.next(saved, [], false)).deleted).toEqual(['new']);
+});
+
+describe('when a poll checks', () => {
+	const NOW = Date.now();
+	const MINUTE = 60_000;
+
+	/** Watches a table of 8 records, of which `id-1` was deleted since the last check. */
+	function watching({ emitsChanges = true, maximum = 100 } = {}) {
+		const table = new Table(8);
+		const watch = {
+			table: table.check.table,
+			query: {},
+			changes: { maximum },
+			deletions: { intervalMs: 10 * MINUTE, maxShare: 100, maximum: 100 },
+			emitsChanges,
+		};
+		const watcher = new DeletionWatcher(watch as unknown as Watch, { hasTime: () => table.hasTime() });
+		const ids = packIds(table.ids);
+		remove(table, 'id-1');
+		return { table, watcher, ids };
+	}
+
+	const changesOf = (ids: string[]) => ids.map((id) => ({ kind: 'updated' as const, record: { id, fields: {} } }));
+
+	test.each<[string, { ago?: number; changes?: number; isBehind?: boolean; hasTime?: boolean }, boolean]>([
+		['after the interval', {}, true],
+		['sooner', { ago: 9 * MINUTE }, false],
+		['if the last check seems to be in the future, since the clock was set back', { ago: -60 * MINUTE }, true],
+		['with a backlog of changes', { isBehind: true }, false],
+		['if no time is left', { hasTime: false }, false],
+		['with one change fewer than a poll may emit', { changes: 2 }, true],
+		['with as many changes as a poll may emit', { changes: 3 }, false],
+		['with more changes than a poll may emit', { changes: 4 }, false],
+	])('%s: %j', async (_, { ago = 11 * MINUTE, changes = 0, isBehind = false, hasTime = true }, isChecked) => {
+		const { table, watcher, ids } = watching({ maximum: 3 });
+		table.hasTime = () => hasTime;
+		const known = { ids, checkedAt: NOW - ago };
+		const { deleted } = await watcher.next(known, changesOf(['id-2', 'id-3', 'id-4', 'id-5'].slice(0, changes)), isBehind);
+		expect(deleted).toEqual(isChecked ? ['id-1'] : []);
+		expect(table.requests.length > 0).toBe(isChecked);
+	});
+
+	test('changes and deletions together are no more than a poll may emit', async () => {
+		const { table, watcher, ids } = watching({ maximum: 3 });
+		remove(table, 'id-6', 'id-7');
+		const { deleted } = await watcher.next({ ids, checkedAt: 0 }, changesOf(['id-2']), false);
+		expect(deleted).toHaveLength(2);
+	});
+
+	test('if only deletions are emitted, it finds the records to watch, and has n8n store them', async () => {
+		const { table, watcher, ids } = watching({ emitsChanges: false });
+		table.ids.add('id-1').add('new');
+		const found = await watcher.next({ ids, checkedAt: 0 }, [], false);
+		expect(found).toMatchObject({ deleted: [], mustStore: true });
+		remove(table, 'new');
+		const later = await watcher.next({ ...found.saved!, checkedAt: 0 }, [], false);
+		expect(later).toMatchObject({ deleted: ['new'], mustStore: false });
+	});
+
+	test('a change of a record that is watched already leaves the next check as short as it was', async () => {
+		const { table, watcher, ids } = watching();
+		const { saved } = await watcher.next({ ids, checkedAt: 0 }, [], false);
+		const changed = await watcher.next(saved, changesOf(['id-2']), false);
+		table.requests.length = 0;
+		await watcher.next({ ...changed.saved!, checkedAt: 0 }, [], false);
+		expect(table.requests).toHaveLength(2);
+	});
+
+	test('far above the most records that may be watched, no more are added', async () => {
+		const { watcher } = watching();
+		const ids = Array.from({ length: 2 * MAX_WATCHED - 1 }, (_, index) => `old-${index}`);
+		const changes = changesOf(['new-1', 'new-2', 'new-3']);
+		const { saved } = await watcher.next({ ids: packIds(ids), checkedAt: Date.now() }, changes, false);
+		const added = unpackIds(saved!.ids).filter((id) => id.startsWith('new-'));
+		expect(added).toEqual(['new-1']);
+	});
+});
+
+test('without deletions to watch, none is found, and nothing is stored', async () => {
+	const table = new Table(8);
+	const watch = { table: table.check.table, query: {}, changes: { maximum: 100 }, emitsChanges: true };
+	const watcher = new DeletionWatcher(watch as unknown as Watch, { hasTime: () => true });
+	expect(await watcher.next(undefined, [], false)).toEqual({ deleted: [] });
+	expect(table.requests).toEqual([]);
 });

@@ -6,12 +6,13 @@ const ITEMS = [{ name: 'Ann', tags: ['a'] }, { name: 'Ben', tags: [] }, { name: 
 /** What n8n does: its own answer for a whole parameter, and the values of expressions. */
 function nodeWith(parameters: Record<string, unknown>, evaluate: (text: string, index: number) => unknown) {
 	const evaluateExpression = jest.fn(evaluate);
-	const read = (name: string, index: number, preset: unknown, { rawExpressions = false } = {}) =>
-		rawExpressions ? (parameters[name] ?? preset) : `n8n's ${name} of ${index}`;
-	const context = { getInputData: () => ITEMS, getNodeParameter: read, evaluateExpression };
+	const getNodeParameter = jest.fn((name: string, index: number, preset: unknown, { rawExpressions = false } = {}) =>
+		rawExpressions ? (parameters[name] ?? preset) : `n8n's ${name} of ${index}`,
+	);
+	const context = { getInputData: () => ITEMS, getNodeParameter, evaluateExpression };
 	const parameter = parametersOfItems(context as unknown as IExecuteFunctions);
 	const valuesOf = (name: string) => [0, 1, 2].map((index) => parameter(name, index, undefined));
-	return { parameter, valuesOf, evaluateExpression };
+	return { parameter, valuesOf, evaluateExpression, getNodeParameter };
 }
 
 const N8N = ["n8n's value of 0", "n8n's value of 1", "n8n's value of 2"];
@@ -27,6 +28,7 @@ test.each<[string, unknown, (text: string, index: number) => unknown, unknown[],
 	['stored members', { a: { b: null } }, fails, Array(3).fill({ a: { b: null } }), 0],
 	['a reference', '={{ $json.name }}', nameOf, NAMES, 1],
 	['a reference to which n8n gives another value', '={{ $json.name }}', () => 'other', Array(3).fill('other'), 3],
+	['a reference to which n8n once gave another value', '={{ $json.name }}', (_, index) => ['x', 'Ben', 'y'][index], ['x', 'Ben', 'y'], 3],
 	['the first value is a date', '={{ $json.name }}', (_, index) => (index === 0 ? new Date(0) : NAMES[index]), [N8N[0], 'Ben', 'Cleo'], 2],
 	['a reference that fails in n8n', '={{ $json.name }}', fails, N8N, 3],
 	['a member that is missing in an item', '={{ $json.tags[0] }}', (_, index) => ['a', undefined, 'x'][index], ['a', undefined, 'x'], 2],
@@ -54,6 +56,12 @@ test('a reference is confirmed once for all parameters that have it', () => {
 	const { valuesOf, evaluateExpression } = nodeWith({ one: '={{ $json.name }}', two: '={{ $json.name }}' }, nameOf);
 	expect([valuesOf('one'), valuesOf('two')]).toEqual([NAMES, NAMES]);
 	expect(evaluateExpression).toHaveBeenCalledTimes(1);
+});
+
+test('what is stored in a parameter is read once for all items', () => {
+	const { valuesOf, getNodeParameter } = nodeWith({ value: 'plain' }, fails);
+	expect(valuesOf('value')).toEqual(['plain', 'plain', 'plain']);
+	expect(getNodeParameter).toHaveBeenCalledTimes(1);
 });
 
 test('an item that is not there is left to n8n', () => {

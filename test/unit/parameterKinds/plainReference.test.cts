@@ -31,6 +31,16 @@ test.each([
 	expect(readPlain({}, ['a'])).toBeUndefined();
 });
 
+test.each([
+	['of null', { a: null }, ['a', 'b']],
+	['of a text', { a: 'text' }, ['a', '0']],
+	['of a date', { a: new Date(0) }, ['a', 'b']],
+	['that every object inherits', {}, ['__proto__']],
+	['that every object inherits, further inside', { a: {} }, ['a', 'toString', 'name']],
+])('a member %s is left to n8n', (_, json, path) => {
+	expect(readPlain(json, path)).toBe(NOT_PLAIN);
+});
+
 test('a list with named members, or without an entry at each index, is left to n8n', () => {
 	const named = listWith({ groups: 'x' });
 	const sparse = ['first'];

@@ -97,6 +97,11 @@ describe('what is chosen in a locator', () => {
 		[table, { __rl: true, mode: 'id', value: 5 }, '5'],
 		[application, undefined, ''],
 		[application, null, ''],
+		[itemRecordId, ' x ', 'x'],
+		// An import key may begin or end with a space.
+		[recordId, ' x ', ' x '],
+		[recordId, { __rl: true, mode: 'id', value: ' x ' }, ' x '],
+		[recordId, url(` ${PLATFORM}/data/x `), 'x'],
 	])('%s: %j is read as "%s"', (parameter, value, expected) => {
 		expect(inList(parameter, value)).toBe(expected);
 	});
@@ -155,6 +160,7 @@ describe('what is chosen in a locator', () => {
 		[{ a: 1 }, "'Table' must be text, not an object", CORRECT],
 		[['a'], "'Table' must be text, not a list", CORRECT],
 		['', "'Table' is empty", 'Fill it in.'],
+		[' ', "'Table' is empty", 'Fill it in.'],
 	])('is rejected as a table if it is %j: %s', async (value, message, hint) => {
 		const { run } = await fakeRun({ table: value as never });
 		expectRefused(() => table.of(run, 0), { message, field: 'Table', hint: expect.stringContaining(hint) });
@@ -194,6 +200,7 @@ describe('what is chosen in a locator', () => {
 
 	test.each<[IDataObject, string]>([
 		[{ table: 'people', recordId: '' }, "'Record' is empty"],
+		[{ table: 'people', recordId: '  ' }, "'Record' is empty"],
 		[{ table: '', recordId: 'r1' }, "'Table' is empty"],
 	])('with the parameters %j is rejected as a record: %s', async (parameters, message) => {
 		const { run } = await fakeRun(parameters);
@@ -232,6 +239,8 @@ async function readerOf(stored: Record<string, unknown>, options: Record<string,
 }
 
 describe('a parameter', () => {
+	afterEach(() => jest.restoreAllMocks());
+
 	test.each<[Parameter<string, unknown>, value: unknown, read: unknown]>([
 		[name, ' Fox ', 'Fox'],
 		[name, 5, '5'],
@@ -293,6 +302,36 @@ describe('a parameter', () => {
 		expect(day.of(reader, 0)).toBe(Date.parse(utc));
 	});
 
+	const NOON = Date.UTC(2026, 5, 1, 12);
+	test.each<[zone: string, value: unknown, offered: string]>([
+		// The date picker drops the Z: what was picked may be a time in UTC.
+		['America/New_York', '2026-06-01T10:00:00', '2026-06-01T10:00:00Z'],
+		['America/New_York', '2026-06-01T10:00:00 ', '2026-06-01T10:00:00Z'],
+		['America/New_York', '2026-06-01T13:00:00', '2026-06-01T12:00:00Z'],
+		['America/New_York', '2026-06-01T14:00:00Z', '2026-06-01T12:00:00Z'],
+		['America/New_York', '2026-06-01T14:00:00Z ', '2026-06-01T12:00:00Z'],
+		['America/New_York', '2026-06-01T10:00:00-04:00', '2026-06-01T12:00:00Z'],
+		['America/New_York', new Date(Date.UTC(2026, 5, 1, 14)), '2026-06-01T12:00:00Z'],
+		['Europe/Berlin', '2026-06-01T14:30:00', '2026-06-01T12:00:00Z'],
+	])('in %s at noon in UTC, the start %j is in the future; one that is not is offered: %s', (zone, value, offered) => {
+		jest.spyOn(Date, 'now').mockReturnValue(NOON);
+		const { shown } = shownParameters([day]);
+		const reader = new ParameterReader<'day'>(
+			shown,
+			() => value,
+			() => zone,
+		);
+		expectRefused(() => day.of(reader, 0), {
+			message: expect.stringContaining("'Day' is in the future: 2026-06-01 "),
+			hint: expect.stringContaining(`write one in UTC as an expression: {{ '${offered}' }}.`),
+		});
+	});
+
+	test('that is a start may be this very moment', () => {
+		jest.spyOn(Date, 'now').mockReturnValue(NOON);
+		expect(inList(day, '2026-06-01T12:00:00Z')).toBe(NOON);
+	});
+
 	test('that is not set is read as the preset that the node shows, even if the operation has its own', async () => {
 		const reader = await readerOf({});
 		expect([on.of(reader, 0), way.of(reader, 0), size.of(reader, 0)]).toEqual([true, 'slow', 3]);
@@ -350,6 +389,7 @@ describe('a parameter', () => {
 		[way, 'constructor', `'Way' must be one of 'fast', 'slow', not "constructor"`, CHOOSE],
 		[day, 'soon', `'Day' must be a date, not "soon"`, DAY],
 		[day, '', "'Day' must be a date, it is empty", DAY],
+		[day, ' 2026-02-30', `'Day' must be a day that exists, not " 2026-02-30"`, DAY],
 		...['T10:00:00Z[Europe/Berlin]', 'T10:00+01:00[Europe/Berlin]', 'T10:00:00+99:00', ' 10:00:00.5-15'].map(
 			(time): [typeof day, string, string, string] => [day, `2025-12-01${time}`, `'Day' must be a date, not "2025-12-01${time}"`, DAY],
 		),
@@ -390,6 +430,7 @@ describe('the editor’s entry', () => {
 		});
 		expect(key.with({ required: false }).in({ key: '' }, sorts)).toBe('');
 		expect(size.property).not.toHaveProperty('displayOptions');
+		expect(size.with({ preset: 5 }).property).not.toHaveProperty('displayOptions');
 	});
 });
 

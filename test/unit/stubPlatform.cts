@@ -81,8 +81,12 @@ export const SETTINGS: ClientSettings = {
 // As if earlier responses had shown that they list records in order.
 recordsInPlace.set(new URL(SETTINGS.baseUrl).origin, ENOUGH_IN_PLACE);
 
-/** A fake platform: `serve` responds to each request, or returns an error of the network. */
-export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {}): Fake {
+/**
+ * A fake platform: `serve` responds to each request, or returns an error of the network.
+ *
+ * @param Client the kind of client that the connection is
+ */
+export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {}, Client = ApiClient): Fake {
 	const sent: IHttpRequestOptions[] = [];
 	const log: string[] = [];
 	const cancellation = new AbortController();
@@ -101,6 +105,6 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 	const sender: HttpTransport = { send, logger, canceled: cancellation.signal };
 	// As in a new process.
 	if (settings.account === undefined) tokenQueues.delete(SETTINGS.account);
-	const connection = new ApiClient(sender, { ...SETTINGS, ...settings });
+	const connection = new Client(sender, { ...SETTINGS, ...settings });
 	return { connection, sent, withToken, log, announced, cancel: () => cancellation.abort() };
 }

@@ -8,7 +8,7 @@ import { and, type Group } from '../../../nodes/DataPlatform/api/filters.ts';
 import { readRecord, tryDeleteRecord } from '../../../nodes/DataPlatform/api/records.ts';
 import { readLatestChange, readPage, type RecordQuery } from '../../../nodes/DataPlatform/api/pages.ts';
 import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
-import { readApplications, readCurrentUser, readTables } from '../../../nodes/DataPlatform/api/structure.ts';
+import { readApplications, readCurrentUser, readTables, readTimeZone } from '../../../nodes/DataPlatform/api/structure.ts';
 import { tableAt } from '../../../nodes/DataPlatform/api/table.ts';
 import { startWorkflow } from '../../../nodes/DataPlatform/api/workflows.ts';
 import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
@@ -416,6 +416,31 @@ describe('applications and tables', () => {
 		});
 	});
 
+	test('if the applications can’t be listed, the error says what to choose', async () => {
+		expect((await call(find('t'), no(403))).result).toMatchObject({
+			message: 'no (403)',
+			status: 403,
+			delivery: 'rejected',
+			hint: "Choose the application in 'Application': the token may not list the applications to look for the table.",
+		});
+		const { result } = await call(find('t'), no(400));
+		expect(result).toMatchObject({ message: 'no', status: 400 });
+		expect(result).not.toMatchObject({ hint: expect.stringContaining('Choose the application') });
+	});
+
+	test.each<[string, ReturnType<Serve>, string | undefined]>([
+		['as the platform tells it', ok({ timeZone: 'Europe/Vienna' }), 'Europe/Vienna'],
+		['empty', ok({ timeZone: '' }), undefined],
+		['no text', ok({ timeZone: 1 }), undefined],
+		['not told', ok({}), undefined],
+		['not readable', no(403), undefined],
+		['lost', lost(), undefined],
+	])('the time zone of an application is undefined, or what the platform says: %s', async (_, response, expected) => {
+		const { result, hasThrown, requests } = await call((client) => readTimeZone(client, 'a'), response);
+		expect([result, hasThrown]).toEqual([expected, false]);
+		expect(requests).toEqual(['GET /apps/a']);
+	});
+
 	test('a 404 is as the platform says, and without another request', async () => {
 		const runs: Array<(client: ApiClient) => Promise<unknown>> = [
 			(client) => tableAt(client, { application: 'a', table: 't' }).definition(),
@@ -474,6 +499,42 @@ describe('starting a workflow', () => {
 		const { result, requests } = await call(start('http://hooks.example.com/run'));
 		expect(result).toMatchObject({ name: 'InputError', message: 'The webhook URL must use HTTPS. Nothing was sent' });
 		expect(requests).toEqual([]);
+	});
+
+	const PLATFORM = 'https://platform.example.com';
+	test.each([
+		...['/api/v2/people/data', '/api/v2/people/data/filter', '/API/V2/People/DATA/', '//api//v2//people//data'],
+		...['/api/v2/apps', '/api/v2/apps/crm', '/api/v2/people/data;x', '/api/v2/people/data?limit=1', '/api/v2/people/data#x'],
+		// As other servers on the way may read it.
+		...['/api/v2/people/%64ata', '/api/v2/people%2fdata', '/api/v2/people/%2564ata', '/api/v2/people%5Cdata', '/api\\v2\\people\\data'],
+		...['/hooks/../api', '/hooks/./1', '/hooks/..', '/hooks/.', '/hooks/%2e%2e/1', '/hooks/.%2E/1', '/hooks/%252e./1', '/hooks/%25252e./1'],
+		...[
+			'/hooks/..;x/1',
+			'/hooks/..;',
+			'/hooks/..\\1',
+			'/hooks%2f../1',
+			'/hooks/.\n./1',
+			'/hooks/\t..\r/1',
+			'/hooks/%%32e./1',
+			'/hooks/.. ',
+		],
+	])('is refused where it could reach records: %j', async (path) => {
+		const { result, requests } = await call(start(PLATFORM + path));
+		expect(result).toMatchObject({
+			name: 'InputError',
+			message: 'The webhook URL leads to records, or contains . or .. in its path. Nothing was sent',
+			hint: "Copy the address from the workflow's webhook trigger in the platform.",
+		});
+		expect(requests).toEqual([]);
+	});
+
+	test.each([
+		...['/hooks/1', '/hooks/...', '/hooks/..x/1', '/hooks/a..', '/hooks/1?next=/../x', '/hooks/1#/../x', '/hooks;..x/1', '/', ''],
+		...['/hooks/api/v2/people/data', '/api/v2/hooks/1/data', '/api/v2/people/database', '/api/v2/appsettings', '/apps/1', '/%zz'],
+	])('is possible anywhere else on the platform: %j', async (path) => {
+		const { result, sent } = await call(start(PLATFORM + path), httpResponse(200, '{}'));
+		expect(result).toEqual({});
+		expect(sent.map(({ url: address }) => address)).toEqual([new URL(PLATFORM + path).href]);
 	});
 
 	test('not elsewhere', async () => {

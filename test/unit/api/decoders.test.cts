@@ -47,6 +47,7 @@ describe('a record', () => {
 	test.each<[string, unknown, object | undefined]>([
 		['whole', { id: 'x', created: TIME, modified: TIME, ver: 2, fields: { a: 1 } }, { id: 'x', created: TIME, modified: TIME, ver: 2 }],
 		['with an id only', { id: 'x', ver: '' }, { id: 'x' }],
+		['with a blank version', { id: 'x', ver: ' ' }, { id: 'x' }],
 		['with its version as text', { id: 'x', ver: '0' }, { id: 'x', ver: 0 }],
 		['without an id', { ver: 2 }, undefined],
 		['with an empty id', { id: '' }, undefined],
@@ -118,6 +119,17 @@ describe('a field of a table', () => {
 		expect(isMarked({ metadata: { [mark]: true } })).toBe(true);
 		expect(isMarked({ [mark]: 'true' })).toBe(false);
 		expect(isMarked({ metadata: { [mark]: 1 } })).toBe(false);
+	});
+
+	test.each<[string, object, boolean | undefined]>([
+		['that is marked as many leads to many', { multiple: true }, true],
+		['in the other spelling too', { isMultiple: true }, true],
+		['that is marked as not many leads to one', { isMultiple: false }, false],
+		['with its table only leads to one', { linkTableId: 't2' }, false],
+		['without a mark may lead to one or many', { required: true }, undefined],
+	])('a link %s', (_, metadata, expected) => {
+		expect(fieldOf({ name: 'a', type: 'schema_link', metadata })?.metadata.multiple).toBe(expected);
+		expect(fieldOf({ name: 'a', type: 'schema_link', ...metadata })?.metadata.multiple).toBe(expected);
 	});
 
 	test('its metadata wins over what is next to it', () => {

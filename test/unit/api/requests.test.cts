@@ -267,10 +267,11 @@ describe('one record that is written', () => {
 	const body = httpResponse(200, { data: { id: 'x' } });
 	const which = 'Unknown whether the record was deleted: The platform responded with 200, which confirms nothing; it is still there';
 	const unknown = expect.stringContaining('Unknown whether the record was deleted: ') as string;
+	const hint = 'It is safe to run it again.';
 	test.each<[string, Array<ReturnType<Serve>>, object | undefined]>([
 		['is rejected', [no(404)], { status: 404, delivery: 'rejected' }],
 		['is lost, and the record is gone', [lost(), no(404)], undefined],
-		['is lost, and the record is still there', [lost(), ok(record('x'))], { message: unknown }],
+		['is lost, and the record is still there', [lost(), ok(record('x'))], { message: unknown, hint }],
 		['is lost, and the record can’t be read', [lost(), no(403)], { message: unknown }],
 		['is answered with a body instead of 204', [body, ok(record('x'))], { message: which }],
 	])('a deletion that %s', async (_, responses, expected) => {

@@ -480,3 +480,150 @@ describe('a run that stops', () => {
 		expect(writes(stub)).toEqual([]);
 	});
 });
+
+describe('records that would be new', () => {
+	const named = (count: number, prefix = 'New') => Array.from({ length: count }, (_, at) => ({ name: `${prefix} ${at}` }));
+	/** A table with as many records that items match. */
+	const tableWith = (count: number) => Object.fromEntries(named(count, 'Old').map((fields, at) => [`old${at}`, fields]));
+	const LIMIT = { maxNew: 50 };
+
+	test.each<[string, added: number, found: number, rules: Partial<Matching>]>([
+		['ten, of however few', 10, 1, { maxNew: 0 }],
+		['half of the items, if half may be', 11, 11, LIMIT],
+		['all, without a limit', 11, 1, {}],
+		['any number that is not created', 12, 1, { ...LIMIT, ifMissing: 'skip' }],
+		['all, if the table is empty', 11, 0, LIMIT],
+	])('may be %s', async (_, added, found, rules) => {
+		const { outcomes } = await write([...named(added), ...named(found, 'Old')], { stored: tableWith(found), rules });
+		const expected = rules.ifMissing === 'skip' ? 'skipped' : 'inserted';
+		expect(outcomes.filter((item) => item?.outcome === expected)).toHaveLength(added);
+	});
+
+	test.each<[string, added: number, found: number, allowed: number]>([
+		['more than half of the items', 12, 11, 11],
+		['more than ten, of few', 11, 1, 10],
+	])('may not be %s: nothing is sent', async (_, added, found, allowed) => {
+		const writing: string[] = [];
+		const respond: Setup['respond'] = (request) => {
+			if (request.endsWith('bulk')) writing.push(request);
+			return undefined;
+		};
+		const run = write([...named(added), ...named(found, 'Old')], { stored: tableWith(found), rules: LIMIT, respond });
+		await expect(run).rejects.toMatchObject({
+			name: 'InputError',
+			message: `Nothing was sent to 'People': ${added} records would be new, more than ${allowed}`,
+			hint: "Does the token see all records of the table? Do the keys have the same form as there? If this is intended, raise 'Max New Records (%)'.",
+		});
+		expect(writing).toEqual([]);
+	});
+
+	test('may not be all of many, if the table has others', async () => {
+		const run = write(named(11), { rules: LIMIT });
+		await expect(run).rejects.toThrow('11 records would be new, more than 10');
+	});
+});
+
+describe('what is created by the import key', () => {
+	const guarded = { maxNew: 100 };
+	test.each<[string, Setup, isUpsert: boolean]>([
+		['once, though a request is lost, if new records are limited', { table: keyed, rules: guarded }, true],
+		['as new, if they are not', { table: keyed }, false],
+		['as new by another field', { rules: guarded }, false],
+		['as new by two fields', { table: keyed, on: ['name', 'city'], rules: guarded }, false],
+		['as new by a key that the user named', { table: keyed, rules: guarded, options: { importKey: 'name' } }, false],
+	])('is created %s', async (_, setup, isUpsert) => {
+		const { results, stub } = await write([{ name: 'Cleo', city: 'Rome' }], setup);
+		expect(results).toEqual(['inserted new1']);
+		expect('useUpsert' in stub.bodies.at(-1)!).toBe(isUpsert);
+	});
+
+	test('may be tried again later, if it is unknown whether it was created', async () => {
+		const lost: Setup['respond'] = (request) => (request === 'POST people bulk' ? httpResponse(502, {}) : undefined);
+		const unknown = async (setup: Setup) => (await write([{ name: 'Cleo' }], { table: keyed, respond: lost, ...setup })).outcomes[0];
+		expect(await unknown({})).toMatchObject({ outcome: 'unknown', noRetry: true });
+		expect(await unknown({ rules: guarded })).not.toHaveProperty('noRetry');
+	});
+});
+
+describe('two-way sync', () => {
+	const synced = { ...keyed, fields: [...keyed.fields, fieldOf('agreed', 'long_text')] };
+	const twoWay = {
+		...{ state: 'agreed', maxChanges: 50, now: '2026-11-27T10:00:00.000Z' },
+		...({ bothChanged: 'report', firstTime: 'report' } as const),
+	};
+	const sync = async (all: FieldValues[], setup: Setup = {}) => await write(all, { table: synced, rules: { twoWay }, ...setup });
+
+	/** The records as a first run leaves them, with these changes since. */
+	async function afterFirstRun(changes: Record<string, FieldValues> = {}) {
+		const { stub } = await sync(items('Ada 1', 'Bob 1'));
+		return Object.fromEntries(stub.tables.people!.map(({ id, fields }) => [id, { ...fields, ...changes[id] }]));
+	}
+
+	test('the first time, equal records only get their state, and a new record all', async () => {
+		const { results, stub } = await sync(items('Ada 1', 'Cleo 3'));
+		expect(results).toEqual(['updated a', 'inserted new1']);
+		const [update, create] = stub.bodies.slice(-2);
+		expect(update!.bulk).toEqual([{ id: 'a', fields: { agreed: expect.any(String) } }]);
+		expect(create).toMatchObject({ useUpsert: true, bulk: [{ fields: { name: 'Cleo', n: 3, agreed: expect.any(String) } }] });
+	});
+
+	test('what the record changed comes back, what the item changed is written, and nothing else', async () => {
+		const changed = await afterFirstRun({ a: { n: 7 } });
+		const { outcomes, results, stub } = await sync(items('Ada 1', 'Bob 4'), { stored: changed });
+		expect(results).toEqual(['updated a', 'updated b']);
+		expect(outcomes[0]).toMatchObject({ sendBack: { n: 7 } });
+		expect(outcomes[1]).not.toHaveProperty('sendBack');
+		expect(outcomes.some((item) => item && 'conflicts' in item)).toBe(false);
+		const [a, b] = stub.tables.people!;
+		expect([a!.fields.n, b!.fields.n]).toEqual([7, 4]);
+	});
+
+	test('what both changed is reported, and stays', async () => {
+		const changed = await afterFirstRun({ a: { n: 7 } });
+		const { outcomes, results, stub } = await sync(items('Ada 5', 'Bob 1'), { stored: changed });
+		expect(results).toEqual(['unchanged a', 'unchanged b']);
+		expect(outcomes[0]).toMatchObject({ conflicts: [{ field: 'n', here: 7, item: 5, agreed: 1 }] });
+		expect(outcomes[1]).not.toHaveProperty('conflicts');
+		expect(writes(stub)).toEqual([]);
+	});
+
+	test('is refused before anything is written, if too many records changed', async () => {
+		const all = (n: number) => items(...Array.from({ length: 11 }, (_, at) => `P${at} ${n}`));
+		const { stub } = await sync(all(1), { stored: {} });
+		const known = Object.fromEntries(stub.tables.people!.map(({ id, fields }) => [id, fields]));
+		await expect(sync(all(2), { stored: known })).rejects.toThrow('Nothing was written: 11 of 11 records changed');
+	});
+});
+
+describe('field rules', () => {
+	const fieldRules = new Map([['n', 'ifEmpty'] as const, ['city', 'whenCreating'] as const]);
+
+	test.each<[string, Setup]>([
+		['by a field', {}],
+		['by the ID', { on: 'recordId', ids: ['a', 'b'] }],
+	])('keep what a record has; its item says what was not written: %s', async (_, setup) => {
+		const rows = [
+			{ name: 'Ada', city: 'Rome', n: 5 },
+			{ name: 'Bob', city: 'Oslo', n: 6 },
+		];
+		const before = { a: { name: 'Ada', city: 'Oslo', n: 1 }, b: { name: 'Bob', city: 'Oslo', n: null } };
+		const { outcomes, names, stub } = await write(rows, { stored: before, rules: { fieldRules }, ...setup });
+		expect(names).toEqual(['a Ada 1', 'b Bob 6']);
+		expect(outcomes.map((item) => [item?.outcome, item?.kept])).toEqual([
+			['unchanged', ['city', 'n']],
+			['updated', undefined],
+		]);
+		expect(stub.bodies.at(-1)!.bulk).toEqual([{ id: 'b', fields: { n: 6 } }]);
+	});
+});
+
+test('of several that match, the first is updated, and no more than needed are read', async () => {
+	const { results } = await write([{ city: 'Oslo', n: 9 }], { on: ['city'], rules: { multipleMatches: 'first' } });
+	expect(results).toEqual(['updated a']);
+});
+
+test('a full update reads all fields of what it compares, to see what it clears', async () => {
+	const { results, stub } = await write([{ name: 'Ada', n: 1 }], { mode: 'replace', options: { skipUnchanged: true } });
+	expect(results).toEqual(['updated a']);
+	expect(stub.bodies[0]).not.toHaveProperty('loadFields');
+});

@@ -2,6 +2,7 @@
 import type { FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
 import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
 import { WritePipeline } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
+import { learnedFacts } from '../../../nodes/DataPlatform/api/table.ts';
 import { fieldOf, tableOf } from '../fixtures.cts';
 import { httpResponse } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
@@ -407,4 +408,121 @@ test('what rows link to is forgotten with the next portion', async () => {
 	expect([...(await pipeline.linkedIds([]))]).toEqual(['acorn']);
 	await pipeline.plan([]);
 	expect([...(await pipeline.linkedIds([]))]).toEqual([]);
+});
+
+describe('an import key that the user named is proven before records are sent by it', () => {
+	beforeEach(() => learnedFacts.clear());
+
+	type Respond = NonNullable<Setup['respond']>;
+	const proving = (respond?: Respond): Setup => ({ options: { provesKey: true }, respond });
+	const LOOK_UP = 'POST people filter';
+	const PROOF = 'POST people';
+	const WRITE = 'POST people bulk';
+
+	/** The platform finds records by another field: the proof inserts one. */
+	const insertsAnother: Respond = (request) => (request === PROOF ? httpResponse(201, { data: { id: 'z', ver: 0 } }) : undefined);
+
+	test('with one that is stored, which its key alone does not change', async () => {
+		const { write, stub } = setUp(proving());
+		const { results, requests, stopped } = await write([{ name: 'New' }, { name: 'Ada', n: 5 }]);
+		expect(results).toEqual(['inserted new1', 'updated a']);
+		expect(requests).toEqual([LOOK_UP, PROOF, WRITE]);
+		expect(stub.bodies[0]).toMatchObject({ loadFields: ['name'] });
+		expect(stub.bodies[1]).toEqual({ fields: { name: 'Ada' }, useUpsert: true });
+		expect(stopped).toBeUndefined();
+	});
+
+	test('once, also for the runs after it', async () => {
+		const { write } = setUp(proving());
+		await write([{ name: 'Ada', n: 5 }]);
+		expect((await write([{ name: 'Ada', n: 6 }])).requests).toEqual([WRITE]);
+		expect((await setUp(proving()).write([{ name: 'Ada', n: 7 }])).requests).toEqual([WRITE]);
+	});
+
+	test('not if the definition marks it', async () => {
+		expect((await setUp().write([{ name: 'Ada', n: 5 }])).requests).toEqual([WRITE]);
+	});
+
+	test('if none is stored, with the first one that can be written; the others come after it', async () => {
+		const { write, stub } = setUp(proving());
+		const { results, outcomes, requests } = await write([{ name: TOO_LONG }, ...names(3)]);
+		expect(results).toEqual(['failed', 'inserted new1', 'inserted new2', 'inserted new3']);
+		expect(outcomes[0]).toMatchObject({ message: 'too long' });
+		expect(requests).toEqual([LOOK_UP, WRITE, WRITE, PROOF, WRITE]);
+		expect(stub.bodies.map(({ bulk }) => bulk?.length)).toEqual([undefined, 1, 1, undefined, 2]);
+	});
+
+	test('if it is not the platform’s, nothing is sent', async () => {
+		const { write } = setUp(proving(insertsAnother));
+		const { results, outcomes, requests, stopped } = await write([{ name: 'Ada', n: 5 }, { name: 'New' }]);
+		expect(results).toEqual(['failed, derived', 'failed, derived']);
+		expect(stopped?.message).toMatch(/^The platform does not find records of table 'People' by 'name': .* inserted another record, 'z'/);
+		expect(outcomes[0]!.message).toContain('The platform does not find records');
+		expect(requests).toEqual([LOOK_UP, PROOF]);
+		// Nor is it taken for proven.
+		expect((await setUp(proving()).write([{ name: 'Ada', n: 6 }])).requests).toEqual([LOOK_UP, PROOF, WRITE]);
+	});
+
+	test.each<[string, count: number, results: string[]]>([
+		['is right, and the others say so', 2, ['inserted new1', 'failed, derived']],
+		['is unknown, if no other one says so', 1, ['unknown new1']],
+	])('if the proof fails after the first one was inserted, it %s', async (_, count, results) => {
+		const { write } = setUp(proving(insertsAnother));
+		const run = await write(names(count));
+		expect(run.results).toEqual(results);
+		expect(run.stopped?.message).toContain('The platform does not find records');
+		expect(run.outcomes.at(-1)!.message).toContain('inserted another record');
+	});
+
+	test('one that had no record and was updated shows it, too', async () => {
+		const updates: Respond = (request, options) => {
+			if (request === PROOF) return httpResponse(500, {});
+			if (request !== WRITE) return undefined;
+			const { length } = (JSON.parse(String(options.body)) as { bulk: unknown[] }).bulk;
+			expect(length).toBe(1);
+			const data = [{ id: 'b', ver: 2 }];
+			return httpResponse(200, { bulk: { successCount: 1, insertedCount: 0, updatedCount: 1 }, data });
+		};
+		const { results, outcomes } = await setUp(proving(updates)).write(names(2));
+		expect(results).toEqual(['unknown b', 'failed, derived']);
+		expect(outcomes[0]!.message).toMatch(/^Record 'b' was updated, although none had this key before\. /);
+	});
+
+	test('with the first one that is written, if the token may not read', async () => {
+		const { write } = setUp(proving((request) => (request === LOOK_UP ? httpResponse(403, { errors: [{ message: 'no' }] }) : undefined)));
+		const { results, requests } = await write([{ name: 'Ada', n: 5 }, { name: 'New' }]);
+		expect(results).toEqual(['updated a', 'inserted new1']);
+		expect(requests).toEqual([LOOK_UP, WRITE, PROOF, WRITE]);
+	});
+
+	test('if the look-up fails otherwise, nothing is sent', async () => {
+		const { write } = setUp(proving((request) => (request === LOOK_UP ? httpResponse(500, {}) : undefined)));
+		const { results, requests, stopped } = await write([{ name: 'Ada', n: 5 }, { name: 'New' }]);
+		expect(results).toEqual(['failed, derived', 'failed, derived']);
+		expect(stopped?.status).toBe(500);
+		expect(requests).toEqual([LOOK_UP]);
+	});
+
+	test('not, if the run stopped before', async () => {
+		const failing = setUp({ ...proving(), links: 'create', options: { provesKey: true, stopAtFailure: true } });
+		const { requests, results } = await failing.write([{ name: 'Ada', company: TOO_LONG }, { name: 'Bob' }]);
+		expect(results).toEqual(['failed', 'failed, derived']);
+		expect(requests).not.toContain(PROOF);
+		expect(requests).not.toContain(LOOK_UP);
+	});
+});
+
+test('what to do with one value is said if it is the only problem of its row', async () => {
+	const { pipeline } = setUp();
+	const problem = (index: number) => ({ index, message: 'no day', remedy: 'Use another format.' });
+	const plan = await pipeline.plan([], [problem(0), problem(1), problem(1)]);
+	const outcomes: ItemOutcome[] = [];
+	await pipeline.write(plan, (index, outcome) => (outcomes[index] = outcome));
+	expect(outcomes.map(({ remedy }) => remedy)).toEqual(['Use another format.', undefined]);
+});
+
+test('a row with an ID needs no values to be identified', async () => {
+	const { pipeline } = setUp({ planning: { matchOn: 'recordId' }, mode: 'update' });
+	const { records, unknown } = await pipeline.planKeys([{ index: 0, id: 'a', values: { n: 1 } }], []);
+	expect([records.map(({ id }) => id), unknown]).toEqual([['a'], []]);
 });

@@ -1,7 +1,7 @@
 /** Links by business key, on tables in memory. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { LinkResolver, MAX_REMEMBERED } from '../../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
+import { idsByKey, LinkResolver, MAX_REMEMBERED } from '../../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
 import type { DefinedTable, FieldDefinition, FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import { InputError, ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, planRecords, tableOf } from '../../fixtures.cts';
@@ -485,6 +485,58 @@ test('what is remembered of a value does not hold the text that it was cut from'
 		await resolve([{ company: piece.slice(100, 140) }]);
 	}
 	expect(heap() - before).toBeLessThan((pieces * 64 * 1024) / 2);
+});
+
+describe('links whose kind the definition does not say', () => {
+	const open = (name: string) => fieldOf(name, 'schema_link', { multiple: undefined });
+	const table = tableOf(fieldOf('name'), open('boss'), open('team'), to('company'));
+
+	test.each<[string, rows: unknown[], learned: string[] | undefined]>([
+		['that a row has', [{ boss: 'x' }], ['boss']],
+		['that any row has', [{ boss: null }, { team: 'y' }, { boss: 'x' }], ['boss', 'team']],
+		['only, if others are known', [{ company: 'Acorn', name: 'n' }], undefined],
+		['unless they are empty', [{ boss: null }, { boss: '' }, {}], undefined],
+		['unless no row is one', ['x', null, [1]], undefined],
+		['unless there are no rows', [], undefined],
+	])('are learned %s', async (_, rows, learned) => {
+		const asked: string[][] = [];
+		const resolver = new LinkResolver(
+			() => Promise.reject(new Error('not needed')),
+			async (fields) => void asked.push(fields.map(({ name }) => name)),
+		);
+		await resolver.learnFor(
+			table,
+			rows.map((values, index) => ({ index, values })),
+		);
+		expect(asked).toEqual(learned ? [learned] : []);
+	});
+});
+
+describe('records by their import keys', () => {
+	const find = async (values: string[], table = companies) => {
+		const stub = new StubTables({ companies: { ...stored, d: { name: 'Twin' }, e: { name: 'Twin' } } });
+		const idOf = await idsByKey({ client: stub.client(), at: { table: 'companies' }, table }, values);
+		return { ids: values.map((value) => idOf(value)), requests: stub.requests };
+	};
+
+	test('are looked up together; one that is missing or not alone says so', async () => {
+		const { ids, requests } = await find(['Acorn', 'Birch', 'Nowhere', 'acorn', 'Twin']);
+		expect(ids).toEqual([
+			{ id: 'a' },
+			{ id: 'b' },
+			{ problem: `no record of 'Companies' has "Nowhere" in 'name'`, isMissing: true },
+			{ problem: `no record of 'Companies' has "acorn" in 'name'; "Acorn" differs only in case or spaces`, isMissing: true },
+			{ problem: `several records of 'Companies' have "Twin" in 'name': 'd', 'e'` },
+		]);
+		expect(new Set(requests)).toEqual(new Set(['POST companies filter']));
+	});
+
+	test('can’t be found in a table without a key: nothing is sent', async () => {
+		const keyless = { ...companies, fields: [fieldOf('logo', 'picture')] };
+		const { ids, requests } = await find(['Acorn'], keyless);
+		expect(ids).toEqual([{ problem: expect.stringContaining('Companies') }]);
+		expect(requests).toEqual([]);
+	});
 });
 
 test('at scale: of hundreds of thousands of values, only so many are remembered', async () => {

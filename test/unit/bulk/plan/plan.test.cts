@@ -81,6 +81,21 @@ describe('checking an item', () => {
 		]);
 	});
 
+	test.each([
+		'{0f8fad5b-d9cb-469f-a165-70867728950e}',
+		'0f8fad5bd9cb469fa16570867728950e',
+		'urn:uuid:0f8fad5b-d9cb-469f-a165-70867728950e',
+		' 0f8fad5b-d9cb-469f-a165-7086772895 ',
+	])('%j is no UUID as the platform writes it: it would name no record', (id) => {
+		const { problems } = plan([{ values: { age: 1 }, id }], { mode: 'update' });
+		const message = `the record id '${id.trim()}' is not written as the platform does, such as 44d70c2e-7a1b-4c55-9d3e-2f8b6a1c0e97`;
+		expect(problems).toMatchObject([{ field: 'id', message }]);
+	});
+
+	test.each(['0f8fad5b-d9cb-469f-a165-70867728950e', '0F8FAD5B-D9CB-469F-A165-70867728950E', 'r1', 'deadbeef'])('%j may be one', (id) => {
+		expect(plan([{ values: { age: 1 }, id }], { mode: 'update' }).problems).toEqual([]);
+	});
+
 	test('an ID is trimmed to update a record, and ignored to create one', () => {
 		expect(plan([{ values: { age: 1 }, id: ' r1 ' }], { mode: 'update' }).records[0]?.id).toBe('r1');
 		const created = plan([{ values: { surname: 'F' }, id: 'r1' }], { mode: 'create' });

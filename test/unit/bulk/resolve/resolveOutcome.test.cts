@@ -206,6 +206,7 @@ describe('the record of an outcome is', () => {
 		['what was found, if no time is listed', listedAs({}), [same], metadata],
 		['what was found', noResponse, [same], { outcome: 'written', ...metadata }],
 		['the one with its values', noResponse, [other, by('y', 1), by('z', 1)], { id: 'y' }],
+		['the one with its values, also if that is the first', noResponse, [by('y', 1), other, by('z', 1)], { id: 'y' }],
 		['the first, if none has its values', unclear({}), [other, by('y', 3)], { id: 'x' }],
 	])('%s', (_, report, found, expected) => {
 		expect(resolve(report, found)).toMatchObject(expected);
@@ -216,6 +217,12 @@ describe('the record of an outcome is', () => {
 		['it may be another one', [other]],
 	])('not named if %s', (_, found) => {
 		expect(resolve(noResponse, found)).not.toHaveProperty('id');
+	});
+
+	test('not told, if it was only counted and several have its key', () => {
+		const outcome = resolve(omitted, [by('x', 1), by('y', 1)]);
+		expect(outcome).toMatchObject({ outcome: 'unchanged' });
+		expect(outcome.id).toBeUndefined();
 	});
 
 	test('the one that is listed, though another has its values', () => {
@@ -259,12 +266,22 @@ describe('the message', () => {
 		[`ambiguous${absent}`, noResponse, attempts, []],
 		['the response did not mention it', unclear(), [], unread],
 		[`ambiguous${unseen}`, noResponse, attempts, [RECORDS.unproven!]],
+		// Of several, the one that may hold what was sent.
+		[`ambiguous${unseen}`, noResponse, attempts, [other, RECORDS.unproven!]],
 		['ambiguous 503; a retry was rejected: bad', rejected, [lost, busy], unread],
 		[`ambiguous 504; a retry was rejected: bad${held}`, rejected, [pending], [other]],
 		[said.message, rejected, [said], unread],
 	])('of an unknown outcome: %s', (message, report, attempts, found) => {
 		const { message: text } = resolve(report, found, { attempts });
 		expect(text).toBe(`Unknown whether this record was written: ${message}`);
+	});
+
+	test('of a creation that may have been made before: the record is named', () => {
+		const { outcome, message } = resolveOutcome({ ...item, attempts }, noResponse, context('create'), [same]);
+		expect([outcome, message]).toEqual([
+			'unknown',
+			"Unknown whether this record was written: ambiguous; the table has a record 'x' with its values, which may have been there before",
+		]);
 	});
 
 	test.each<Message>([

@@ -272,6 +272,15 @@ describe('comparing first', () => {
 		expect(batches).toEqual([500, 500]);
 	});
 
+	test('of a key that several records have, nothing is sent: nobody can tell which one is meant', async () => {
+		const twins = ['x', 'y'].map((id) => ({ id, created: TIME, modified: TIME, ver: 0, fields: { email: 'k0', surname: 'Old' } }));
+		const serve: Serve = (request) => (isWrite(request) ? inserted(request) : pageResponse(request, twins));
+		const { outcomes, messages, keys } = await write({ count: 2, serve, options });
+		expect(outcomes).toEqual(['failed', 'inserted']);
+		expect(messages[0]).toBe("2 records match 'k0': 'x', 'y'");
+		expect(keys).toEqual([['k1']]);
+	});
+
 	test('if a read fails, nothing is sent of what was not compared', async () => {
 		const { outcomes, batches, stopped } = await write({
 			count: 3000,

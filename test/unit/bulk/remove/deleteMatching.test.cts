@@ -2,6 +2,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Group } from '../../../../nodes/DataPlatform/api/filters.ts';
 import { deleteMany, type DeleteManyOptions } from '../../../../nodes/DataPlatform/bulk/remove/deleteMatching.ts';
+import { NO_BULK_NOTICE } from '../../../../nodes/DataPlatform/bulk/send/single.ts';
 import { InputError, ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from '../../fixtures.cts';
 import { httpResponse, fakePlatform, networkError } from '../../stubPlatform.cts';
@@ -52,11 +53,13 @@ interface Setup extends Partial<DeleteManyOptions> {
 	filter?: Group;
 	ids?: string[];
 	on?: Matching['on'];
+	/** Time for retries; none by default. */
+	retryBudgetMs?: number;
 }
 
-async function run({ filter = plain, ids = ['a', 'b', 'c'], on, ...options }: Setup = {}) {
+async function run({ filter = plain, ids = ['a', 'b', 'c'], on, retryBudgetMs = 0, ...options }: Setup = {}) {
 	const table: Matching = { ids: [...ids], changed: [], on };
-	const { connection, sent } = fakePlatform((request, count) => serve(table, request, count), { retryBudgetMs: 0 });
+	const { connection, sent } = fakePlatform((request, count) => serve(table, request, count), { retryBudgetMs });
 	const outcome = await deleteMany({ client: connection, at: { table: 'people' } }, filter, {
 		maximum: 100_000,
 		allowAll: false,
@@ -69,7 +72,8 @@ async function run({ filter = plain, ids = ['a', 'b', 'c'], on, ...options }: Se
 	});
 	const { records, ...counts } = 'records' in outcome ? outcome : { records: [] };
 	const result = 'records' in outcome ? { ...counts, deleted: options.dryRun ? 0 : records.length } : outcome;
-	return { result, records, left: table.ids, lines, deletions: lines.filter((line) => /^DELETE/.test(line)) };
+	const notices = [...connection.notices];
+	return { result, records, left: table.ids, lines, deletions: lines.filter((line) => /^DELETE/.test(line)), notices };
 }
 
 /** The records that are left after the deletion request, its response, and what others changed. */
@@ -254,10 +258,17 @@ describe('by one request', () => {
 		expect((await run({ on: afterDeletion([], body) })).result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
 	});
 
+	test('is not sent again if its response is lost: it could reach others', async () => {
+		const { result, deletions } = await run({ on: afterDeletion(['c', 'x'], lost), retryBudgetMs: 60_000 });
+		expect(deletions).toHaveLength(1);
+		expect(result).toMatchObject({ delivery: 'ambiguous', hint: 'Run it again to delete the rest.' });
+	});
+
 	test('that the platform forbids: one by one', async () => {
-		const { result, deletions } = await run({ on: (line) => (line === 'DELETE /bulk' ? no(403) : undefined) });
+		const { result, deletions, notices } = await run({ on: (line) => (line === 'DELETE /bulk' ? no(403) : undefined) });
 		expect(result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
 		expect(deletions.map((line) => line.split('?')[0])).toEqual(['DELETE /bulk', 'DELETE /a', 'DELETE /b', 'DELETE /c']);
+		expect(notices).toEqual([NO_BULK_NOTICE]);
 	});
 
 	test('that the platform forbids, as it does single ones: says so', async () => {

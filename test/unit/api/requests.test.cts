@@ -29,7 +29,7 @@ const describeRequest = ({ method, url, body }: IHttpRequestOptions) => {
 
 /** Runs one function against responses. Returns what was sent, and its result or error. */
 async function call<T>(run: (client: ApiClient) => Promise<T>, ...responses: Array<ReturnType<Serve>>) {
-	const { connection, sent } = fakePlatform((_, count) => responses[count - 1] ?? no(500), {
+	const { connection, sent, withToken } = fakePlatform((_, count) => responses[count - 1] ?? no(500), {
 		retryBudgetMs: 0,
 		webhookOrigins: 'https://hooks.example.com',
 	});
@@ -38,7 +38,7 @@ async function call<T>(run: (client: ApiClient) => Promise<T>, ...responses: Arr
 		hasThrown = true;
 		return error as ServiceError;
 	});
-	return { result, hasThrown, requests: sent.map(describeRequest), sent };
+	return { result, hasThrown, requests: sent.map(describeRequest), sent, withToken };
 }
 
 const ok = (data: unknown, status = 200) => httpResponse(status, { data });
@@ -466,8 +466,9 @@ describe('starting a workflow', () => {
 		['white space', httpResponse(200, ' \n'), null],
 		['a list', httpResponse(200, '[1]'), [1]],
 	])('any success is one: %s', async (_, response, expected) => {
-		const { result, sent, requests } = await call(start(url), response);
+		const { result, sent, requests, withToken } = await call(start(url), response);
 		expect(result).toEqual(expected);
+		expect(withToken).toEqual([true]);
 		expect(sent[0]).toMatchObject({ url });
 		expect(requests).toEqual(['POST /run?x=1 {"a":1}']);
 	});

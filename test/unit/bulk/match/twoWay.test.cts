@@ -164,6 +164,15 @@ test('what was sent back is agreed on once the item has it, and goes back until 
 	expect(merged({ here: b, item: a, known: agreed, ver: 9 }).conflicts).toHaveLength(1);
 });
 
+test('only the last three values that were sent back are remembered', () => {
+	let known = agreedOn(a);
+	for (const text of 'bcdef') known = stateOf(merged({ here: { text }, item: a, known, ver: 5 }).state)!;
+	expect(known.fields.text).toMatchObject({ here: 'a', item: 'a', sent: ['d', 'e', 'f'] });
+	// The other system took the last but one: those before it don't matter any more.
+	const taken = stateOf(merged({ here: { text: 'g' }, item: { text: 'e' }, known, ver: 6 }).state)!;
+	expect(taken.fields.text).toMatchObject({ item: 'e', before: 'a', sent: ['f', 'g'] });
+});
+
 test.each([
 	['none', ''],
 	['none', null],

@@ -215,6 +215,14 @@ describe('what is prepared before writing', () => {
 		expect(results).toEqual(['updated a', undefined, 'inserted new1']);
 	});
 
+	test('is not updated if it is taken out', async () => {
+		const { results, names } = await write(items('Ada 2', 'Bob 3'), {
+			prepare: async (records) => records.filter(({ index }) => index !== 0),
+		});
+		expect(results).toEqual([undefined, 'updated b']);
+		expect(names).toEqual(['a Ada 1', 'b Bob 3']);
+	});
+
 	test.each<[what: string, items: FieldValues[], stopAtFailure: boolean, calls: number[][]]>([
 		['nothing failed', [{ name: 'Ada' }, { name: 'Cleo' }], true, [[0]]],
 		['an item failed, and the run goes on', [{ name: 'Ada' }, { name: 'Bob' }], false, [[0]]],
@@ -298,6 +306,8 @@ describe('another writer', () => {
 			outcome: 'notFound',
 			id: 'a',
 			message: "The record 'a', which matched 'Ada', was deleted meanwhile",
+			hint: 'It is safe to run it again.',
+			isRetryable: true,
 		});
 	});
 
@@ -517,8 +527,11 @@ describe('records that would be new', () => {
 		expect(writing).toEqual([]);
 	});
 
-	test('may not be all of many, if the table has others', async () => {
-		const run = write(named(11), { rules: LIMIT });
+	test.each<[string, Setup]>([
+		['by a field', {}],
+		['by IDs that it does not have', { on: 'recordId', ids: named(11).map((_, at) => `x${at}`) }],
+	])('may not be all of many, if the table has others: %s', async (_, setup) => {
+		const run = write(named(11), { rules: LIMIT, ...setup });
 		await expect(run).rejects.toThrow('11 records would be new, more than 10');
 	});
 });
@@ -617,9 +630,13 @@ describe('field rules', () => {
 	});
 });
 
-test('of several that match, the first is updated, and no more than needed are read', async () => {
-	const { results } = await write([{ city: 'Oslo', n: 9 }], { on: ['city'], rules: { multipleMatches: 'first' } });
-	expect(results).toEqual(['updated a']);
+test.each([
+	['first', 'updated a', '1'],
+	['error', 'failed', '6'],
+] as const)('of several that match, no more are read than needed; with %s, the item is %s', async (multipleMatches, result, limit) => {
+	const { results, stub } = await write([{ city: 'Oslo', n: 9 }], { on: ['city'], rules: { multipleMatches } });
+	expect(results).toEqual([result]);
+	expect(stub.queries[0]).toMatchObject({ limit });
 });
 
 test('a full update reads all fields of what it compares, to see what it clears', async () => {

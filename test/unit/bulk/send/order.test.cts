@@ -13,10 +13,13 @@ beforeEach(() => recordsInPlace.clear());
 function platform(order: <T>(list: T[]) => T[], store: (fields: FieldValues) => FieldValues = (fields) => fields, read = 200) {
 	const stored: Array<{ id: string; created: string; modified: string; ver: number; fields: FieldValues }> = [];
 	const looksUp: number[] = [];
+	const loaded: unknown[] = [];
 	const serve: Serve = (request) => {
 		if (!isWrite(request)) {
-			const ids = (JSON.parse(String(request.body)) as { filter: Array<{ value: string }> }).filter[0]!.value.split(',');
+			const { filter, loadFields } = JSON.parse(String(request.body)) as { filter: Array<{ value: string }>; loadFields: unknown };
+			const ids = filter[0]!.value.split(',');
 			looksUp.push(ids.length);
+			loaded.push(loadFields);
 			return read === 200
 				? httpResponse(200, { data: stored.filter(({ id }) => ids.includes(id)) })
 				: httpResponse(read, { errors: [{ message: 'no' }] });
@@ -47,7 +50,7 @@ function platform(order: <T>(list: T[]) => T[], store: (fields: FieldValues) => 
 			'create',
 			names.map((surname) => ({ surname, email: 'x' })),
 		);
-	return { write, create, looksUp };
+	return { write, create, looksUp, loaded };
 }
 
 const same = <T,>(list: T[]) => list;
@@ -65,6 +68,23 @@ test('two records may be in order by chance: several responses show it together'
 	const { create, looksUp } = platform(same);
 	for (let at = 0; at < 7; at += 1) expect(await create('a', 'b')).toBe(`id${2 * at + 1} id${2 * at + 2}`);
 	expect(looksUp).toHaveLength(5);
+});
+
+test('an order that is kept for most records only does not show it', async () => {
+	const { create } = platform(([first, second, ...others]) => [second!, first!, ...others]);
+	for (let at = 0; at < 3; at += 1) {
+		const from = 6 * at;
+		expect(await create(...six)).toBe([1, 2, 3, 4, 5, 6].map((number) => `id${from + number}`).join(' '));
+	}
+});
+
+test('only what was sent and can be compared is read for it', async () => {
+	const { write, looksUp, loaded } = platform(same);
+	await write('create', [{ surname: 'a' }, { surname: 'b', fullName: 'x' }, { surname: 'c', email: 'y' }]);
+	expect(loaded).toEqual([['email', 'surname']]);
+	// Nothing could tell these apart.
+	expect(await write('create', [{}, {}])).toBe('- -');
+	expect(looksUp).toHaveLength(1);
 });
 
 test('one record has no order', async () => {

@@ -1,5 +1,5 @@
 /** What a response reports about each record of its request. */
-import { parseBulkResponse, readReports } from '../../../../nodes/DataPlatform/bulk/send/reports.ts';
+import { entriesToPair, parseBulkResponse, readReports } from '../../../../nodes/DataPlatform/bulk/send/reports.ts';
 import { sendableOf } from '../../fixtures.cts';
 import type { Listed, Reported, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
@@ -157,4 +157,21 @@ describe('reading a response', () => {
 	])('the count %j is %j', (insertedCount, read) => {
 		expect(parseBulkResponse({ bulk: { insertedCount } }, 2).insertedCount).toBe(read);
 	});
+});
+
+test.each<[string, mode: WriteMode, sent: string, data: string, counts: string, errors: string, paired: string]>([
+	['all that are listed', 'create', 'abc', 'x y z', '3/0/3', '', 'abc'],
+	['all but those that an error names', 'create', 'abc', 'x y', '2/0/2', '1', 'ac'],
+	['also those that were rejected, if nobody knows which', 'create', 'abc', 'x y', '2/0/2', '?', 'abc'],
+	['none, if that is an upsert, which may find more', 'upsert', 'abc', 'x y', '2/0/2', '?', ''],
+	['none, if more were written than are listed', 'create', 'abc', 'x', '2/0/2', '?', ''],
+	['none, if nothing was written', 'create', 'abc', '', '0/0/0', '?', ''],
+	['none, if some are not listed and nothing was rejected', 'create', 'abc', 'x y', '2/0/2', '', ''],
+	['none of updates, which have their IDs', 'update', 'abc', 'a b c', '0/3/3', '', ''],
+	['not a single one', 'create', 'ab', 'x', '1/0/1', '0', ''],
+])('records whose IDs only the order of the list tells: %s', (_, mode, sent, data, counts, errors, paired) => {
+	const entries = [...sent].map((id, index) => sendableOf({ index, id }));
+	const body = { data: dataOf(data), bulk: countsOf(counts), errors: errorsOf(errors) };
+	const pairedEntries = entriesToPair(entries, parseBulkResponse(body, sent.length), mode);
+	expect(pairedEntries.map(({ id }) => id).join('')).toBe(paired);
 });

@@ -272,6 +272,23 @@ describe('comparing first', () => {
 		expect(batches).toEqual([500, 500]);
 	});
 
+	test('what was replaced is reported, if it is asked for', async () => {
+		const stored = [0, 1].map((at) => ({
+			id: `x${at}`,
+			created: TIME,
+			modified: TIME,
+			ver: 0,
+			fields: { email: `k${at}`, surname: at ? 'Fox' : 'Old' },
+		}));
+		const serve: Serve = (request) => (isWrite(request) ? inserted(request) : pageResponse(request, stored));
+		const previous = async (more: object) => {
+			const { outcomes } = await writeRecords({ planned: records(3), serve, options: { ...options, ...more } });
+			return outcomes.map((item) => item.previous);
+		};
+		expect(await previous({ returnsPrevious: true })).toEqual([{ surname: 'Old' }, undefined, undefined]);
+		expect(await previous({})).toEqual([undefined, undefined, undefined]);
+	});
+
 	test('of a key that several records have, nothing is sent: nobody can tell which one is meant', async () => {
 		const twins = ['x', 'y'].map((id) => ({ id, created: TIME, modified: TIME, ver: 0, fields: { email: 'k0', surname: 'Old' } }));
 		const serve: Serve = (request) => (isWrite(request) ? inserted(request) : pageResponse(request, twins));

@@ -151,7 +151,7 @@ function toMillis(value: unknown, zone: string): number {
 const inUtc = (time: number) => `${new Date(time).toISOString().slice(0, 19)}Z`;
 
 /** A zone at the end of a time: it is an instant, whatever the workflow's zone is. */
-const HAS_ZONE = /\d(?:Z|[+-]\d\d:?\d\d)(?:\[|$)/i;
+const HAS_ZONE = /\d(?:Z|[+-]\d\d:?\d\d)$|\[.+\]$/i;
 
 function inFuture(parameter: ParameterLabel, value: unknown, time: number, zone: string) {
 	const now = Date.now();

@@ -311,6 +311,7 @@ describe('a parameter', () => {
 		['America/New_York', '2026-06-01T14:00:00Z', '2026-06-01T12:00:00Z'],
 		['America/New_York', '2026-06-01T14:00:00Z ', '2026-06-01T12:00:00Z'],
 		['America/New_York', '2026-06-01T10:00:00-04:00', '2026-06-01T12:00:00Z'],
+		['America/New_York', '2026-06-01T10:00:00[America/New_York]', '2026-06-01T12:00:00Z'],
 		['America/New_York', new Date(Date.UTC(2026, 5, 1, 14)), '2026-06-01T12:00:00Z'],
 		['Europe/Berlin', '2026-06-01T14:30:00', '2026-06-01T12:00:00Z'],
 	])('in %s at noon in UTC, the start %j is in the future; one that is not is offered: %s', (zone, value, offered) => {

@@ -13,6 +13,8 @@ module.exports = class extends TestEnvironment {
 		await super.setup();
 		// Here and not above: Jest transforms what the loading of this file loads.
 		require('../harness/compileCommonJs.mts');
+		// Before the listeners are noted: it outlives this file.
+		require('../harness/userFolder.cts');
 		// For engineModule.cjs.
 		this.global.requireByNode = require;
 		this.exitListeners = new Set(process.listeners('exit'));

@@ -3,11 +3,9 @@
  * workflows as JSON. Only the credential store and the trigger that supplies the items are
  * replaced.
  */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import '../userFolder.cts';
+import { resolve } from 'node:path';
 
-process.env.N8N_USER_FOLDER ??= mkdtempSync(join(tmpdir(), 'data-platform-engine-'));
 process.env.N8N_ENCRYPTION_KEY = 'only-for-this-process';
 process.env.N8N_LOG_LEVEL ??= 'silent';
 process.env.N8N_ENFORCE_SETTINGS_FILE_PERMISSIONS = 'false';

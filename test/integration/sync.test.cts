@@ -61,6 +61,17 @@ test('only records that the filter names can be missing', async () => {
 	expect(await harness.values('number')).toEqual(['1', '3']);
 });
 
+test('a record that the platform wrote for an item stays, even if it has another key', async () => {
+	// As if the platform compared keys in its own way.
+	const [last] = (await harness.records()).filter(({ fields }) => fields.number === '5');
+	const { id, created, modified, ver } = last!;
+	const body = { bulk: { successCount: 1, insertedCount: 0, updatedCount: 1 }, data: [{ id, created, modified, ver }] };
+	await harness.faults({ match: { method: 'POST', path: '/data/bulk$' }, fault: { kind: 'status', status: 200, body } });
+	const result = await sync([...numbered(3), order(55)]);
+	expect(report(result).sort()).toEqual(['deleted 4', 'skipped 5', 'unchanged 1', 'unchanged 2', 'unchanged 3', 'updated 55']);
+	expect(await harness.values('number')).toEqual(['1', '2', '3', '5']);
+});
+
 describe('guards', () => {
 	test('nothing is written if more records are missing than the maximum', async () => {
 		const result = await sync([order(1), order(8)], { parameters: { ...deleting, maxRecordsToRemove: 3 } });

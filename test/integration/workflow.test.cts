@@ -154,15 +154,23 @@ describe('Trigger and Wait', () => {
 	const wait = async ({ parameters, ...rest }: Run = {}, url?: string) =>
 		await startAt(url ?? (await workflow()), { ...rest, parameters: { operation: 'triggerAndWait', ...parameters } });
 
-	test('the payload holds the resume URL, and the execution waits as long as it may', async () => {
-		const before = Date.now();
-		const { run, error } = await wait({ items: [{ question: 'Delete?' }], parameters: { waitAmount: 2, waitUnit: 'days' } });
+	test('the payload holds the resume URL', async () => {
+		const { error } = await wait({ items: [{ question: 'Delete?' }] });
 		expect(error).toBeUndefined();
-		const [payload] = await payloads();
-		expect(payload).toEqual({ question: 'Delete?', resumeUrl: expect.stringMatching(/^http/) });
+		expect(await payloads()).toEqual([{ question: 'Delete?', resumeUrl: expect.stringMatching(/^http/) }]);
+	});
+
+	test.each<[what: string, parameters: IDataObject, ms: number]>([
+		['a day by default', {}, 86_400_000],
+		['minutes', { waitAmount: 2, waitUnit: 'minutes' }, 2 * 60_000],
+		['hours', { waitAmount: 2, waitUnit: 'hours' }, 2 * 3_600_000],
+		['days', { waitAmount: 2, waitUnit: 'days' }, 2 * 86_400_000],
+	])('the execution waits as long as it may: %s', async (_, parameters, ms) => {
+		const before = Date.now();
+		const { run } = await wait({ parameters });
 		const until = run.waitTill!.getTime() - before;
-		expect(until).toBeGreaterThanOrEqual(2 * 86_400_000);
-		expect(until).toBeLessThan(2 * 86_400_000 + 60_000);
+		expect(until).toBeGreaterThanOrEqual(ms);
+		expect(until).toBeLessThan(ms + 60_000);
 	});
 
 	test.each<[string, Run, RegExp]>([

@@ -281,4 +281,18 @@ describe('Quiet For', () => {
 		table.now += 600_000;
 		expect(await follower.poll()).toEqual(['c2/2']);
 	});
+
+	test('what changes during a backlog waits, too', async () => {
+		const limits = small();
+		const table = new Table('asText', limits);
+		const follower = new Follower(table, { ...QUIET, maximum: 5 }, limits);
+		for (let count = 0; count < 12; count += 1) table.create((table.now += 1));
+		table.now += 60_001;
+		expect(await follower.poll()).toHaveLength(5);
+		table.update('12');
+		expect(await follower.poll()).toHaveLength(5);
+		expect(await follower.poll()).toEqual(['c11/1']);
+		table.now += 60_001;
+		expect(await follower.poll()).toEqual(['c12/2']);
+	});
 });

@@ -4,6 +4,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
+import { defined, picked } from '../support/engine/engine.cts';
 import { itemWithFile } from './attachmentFixtures.cts';
 import { byFields, byId, fileValue, goingOn, outcomes, useHarness, type Run } from './fixtures.cts';
 
@@ -121,6 +122,32 @@ test('messages of a chat, which may be added or replaced, are sent once', async 
 	const result = await run('upsert', { items: [{ code: 'a', ...talk('second') }], ...goingOn });
 	expect(outcomes(result)).toEqual(['unknown']);
 	expect(await harness.writes()).toHaveLength(1);
+});
+
+describe('Upload, replacing files', () => {
+	const replace = async (values: IDataObject) => {
+		const [record] = await fill({ code: 'a' });
+		await harness.faults({ match: { method: 'PATCH' }, when: { first: 1 }, fault: { kind: 'resetAfter' } });
+		const place = { resource: 'attachment', recordId: picked(record!.id), fileField: 'files' };
+		return await run('upload', {
+			input: await itemWithFile('a.txt', 'a', 'text/plain'),
+			parameters: { ...place, existingFiles: 'replace', updateOtherFields: true, columns: defined(values) },
+		});
+	};
+
+	test('is sent again', async () => {
+		const result = await replace({ name: 'new' });
+		expect(result.error).toBeUndefined();
+		expect(await harness.writes()).toHaveLength(2);
+		expect(await files()).toEqual([['a.txt']]);
+	});
+
+	test('is sent once with messages of a chat, which would be there twice', async () => {
+		await replace({ talk: { messages: [{ text: 'hello' }] } });
+		expect(await harness.writes()).toHaveLength(1);
+		const [talk] = await harness.values('talk', 'docs');
+		expect((talk as { messages: unknown[] }).messages).toHaveLength(1);
+	});
 });
 
 describe('Import From File', () => {

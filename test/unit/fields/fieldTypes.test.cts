@@ -196,6 +196,7 @@ describe('the stored format of an import key', () => {
 	test.each<[type: string, value: JsonValue, text: string | undefined]>([
 		['text', 'a', 'a'],
 		['text', ' A b ', ' A b '],
+		['text', 'e\u0301', 'e\u0301'],
 		['text', 5, '5'],
 		['text', '', undefined],
 		['text', null, undefined],

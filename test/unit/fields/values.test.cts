@@ -1,6 +1,6 @@
 import type { FieldMetadata, JsonValue } from '../../../nodes/DataPlatform/api/types.ts';
 import { showValue } from '../../../nodes/DataPlatform/fields/convert.ts';
-import { appendedFields, holdsValue, keyProblem, toFieldValue, visibleText } from '../../../nodes/DataPlatform/fields/values.ts';
+import { appendedFields, holdsValue, keyProblem, recordKey, toFieldValue, visibleText } from '../../../nodes/DataPlatform/fields/values.ts';
 import { fieldOf } from '../fixtures.cts';
 
 const convert = (type: string, value: unknown, metadata?: FieldMetadata) => toFieldValue(fieldOf('f', type, metadata), value, 'leave');
@@ -412,6 +412,16 @@ test("a time without a zone can't be a key; a text always can, a list has no rea
 	expect(problemOf('datetime', '2026-11-21T09:30:00')).toMatch(/^accepts a time with a zone/);
 	expect(problemOf('datetime', '2026-11-21T09:30:00Z')).toBeUndefined();
 	expect([problemOf('text', 'a'), problemOf('chips', ['a'])]).toEqual([undefined, undefined]);
+
+test('keys of several fields are the same only if each of their values is', () => {
+	const fields = [fieldOf('one'), fieldOf('two')];
+	const keys = [
+		['a', 'b, c'],
+		['a, b', 'c'],
+		['a", "b', 'c'],
+		['a', 'b", "c'],
+	].map(([one, two]) => recordKey(fields, { one: one!, two: two! })?.text);
+	expect(new Set(keys).size).toBe(4);
 });
 
 test('a value that holds itself is refused, not followed', () => {

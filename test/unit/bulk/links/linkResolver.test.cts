@@ -187,8 +187,8 @@ describe('what is not found', () => {
 		expect(row!.problems).toEqual([problems[0], { field: 'company', message: no('company', 'Nobody').slice(9) }]);
 	});
 
-	test('two records with the value are an error that names both', async () => {
-		expect(await resolved({ company: 'Oslo' }, { rule: byField('city') })).toBe(
+	test.each(['error', 'leaveEmpty'] as const)('two records with the value are an error that names both: %s', async (ifNotFound) => {
+		expect(await resolved({ company: 'Oslo' }, { rule: { ...byField('city'), ifNotFound } })).toBe(
 			`company: 'company': several records of 'Companies' have "Oslo" in 'city': 'a', 'b'`,
 		);
 	});

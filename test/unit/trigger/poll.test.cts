@@ -260,6 +260,12 @@ describe('when watching starts', () => {
 		}
 	});
 
+	test('at a date has what changed at that very time', async () => {
+		const parameters = { startFrom: 'date', startDate: '2026-11-21T09:30:00Z' };
+		const serve = serveTable(recordOf('before', '2026-11-21T09:29:59Z'), recordOf('then'), recordOf('after', '2026-11-21T09:31:00Z'));
+		expect(ids(await start({ parameters, serve }))).toEqual(['then', 'after']);
+	});
+
 	test('at a date that may move is stored', async () => {
 		const staticData: Record<string, IDataObject> = {};
 		const parameters = { startFrom: 'date', startDate: '={{ $now }}' };

@@ -24,6 +24,18 @@ describe('skip unchanged', () => {
 		expect(outcomes(result)).toEqual(['unchanged', 'notFound', 'updated']);
 		expect((await harness.writes()).map(({ records }) => records)).toEqual([1]);
 	});
+
+	test('a checkbox that is off is cleared: it may only be shown as off', async () => {
+		const fields = [
+			{ name: 'code', type: 'text', metadata: { importKey: true } },
+			{ name: 'done', type: 'checkbox' },
+		];
+		await harness.createTable({ internalName: 'tasks', fields }, [{ code: 'a', done: false }]);
+		const items = [{ code: 'a', done: null }];
+		const result = await harness.run('upsert', { table: 'tasks', items, options: { ...options, emptyValues: 'clear' } });
+		expect(outcomes(result)).toEqual(['updated']);
+		expect(await harness.writes()).toHaveLength(1);
+	});
 });
 
 test('a dry run of an upsert reports what would change, before and after, and writes nothing', async () => {

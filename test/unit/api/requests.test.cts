@@ -5,7 +5,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { countRecords, summarizeRecords } from '../../../nodes/DataPlatform/api/aggregates.ts';
 import { paths, recordIdProblem } from '../../../nodes/DataPlatform/api/endpoints.ts';
 import { and, type Group } from '../../../nodes/DataPlatform/api/filters.ts';
-import { readRecord, tryDeleteRecord } from '../../../nodes/DataPlatform/api/records.ts';
+import { findRecord, readRecord, tryDeleteRecord, writtenRecord } from '../../../nodes/DataPlatform/api/records.ts';
 import { readLatestChange, readPage, type RecordQuery } from '../../../nodes/DataPlatform/api/pages.ts';
 import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
 import { readApplications, readCurrentUser, readTables, readTimeZone } from '../../../nodes/DataPlatform/api/structure.ts';
@@ -79,6 +79,20 @@ describe('a record', () => {
 
 	test.each([`x${uuid}`, `${uuid}x`])('%s is not a UUID', async (id) => {
 		expect((await call(read(id), ok(record('other')))).result).toMatchObject({ id: 'other' });
+	});
+
+	test.each<[string, ReturnType<Serve>, unknown]>([
+		['null if the platform says that there is none', no(404), null],
+		['an error if another server says so', httpResponse(404, {}), expect.any(ServiceError)],
+	])('that is missing is %s', async (_, response, found) => {
+		expect((await call(async (client) => await findRecord({ client, at }, 'x'), response)).result).toEqual(found);
+	});
+
+	test('the record in the response to a write is none if it is another', () => {
+		const other = uuid.replace('0', '1');
+		expect(writtenRecord(record(uuid), uuid.toUpperCase())).toMatchObject({ id: uuid });
+		expect(writtenRecord(record(other), uuid)).toBeUndefined();
+		expect(writtenRecord(record(other), undefined)).toMatchObject({ id: other });
 	});
 
 	test('a read that is lost changed nothing', async () => {

@@ -162,3 +162,13 @@ test.each([
 	expect(error!.message).toContain(`${label} must be`);
 	expect(await harness.writes()).toEqual([]);
 });
+
+test.each([
+	[400, 'Correct what the message names, then run it again.'],
+	[409, 'Correct what the message names, then run it again.'],
+	[500, 'Check the platform and the network, then run it again.'],
+])('an error with the status %i says what the platform says, and what to do', async (status, description) => {
+	await harness.faults({ match: { method: 'GET' }, fault: { kind: 'status', status, body: { errors: [{ message: 'Not now' }] } } });
+	const { error } = await harness.run('get', { items: [{ id: UNKNOWN_ID }], parameters: byId, options: { maxRetryWait: 0 } });
+	expect(error).toMatchObject({ message: expect.stringContaining('Not now'), description });
+});

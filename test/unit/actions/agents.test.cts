@@ -52,6 +52,18 @@ test.each<[who: string, listed: number, node: Given['node']]>([
 	expect(json[0]!.hasMore).toBe(listed < 201);
 });
 
+test('Delete Many: of 201 records, 200 are listed', async () => {
+	const table = serveTable(201);
+	const { json } = await runNode('record: deleteMany', {
+		parameters: { ...TABLE, filterMode: 'none', allowAll: true, options: { dryRun: true } },
+		serve: async (options, count) =>
+			options.url.includes('/count') ? httpResponse(200, { data: { count: 201 } }) : await table(options, count),
+		node: AGENT,
+	});
+	expect(json[0]).toMatchObject({ matched: 201, notListed: 1 });
+	expect(json[0]!.records).toHaveLength(200);
+});
+
 test.each([
 	['record: exportToFile', "Use 'Get Many' with a filter and a limit."],
 	['record: importFromFile', "Use 'Create or Update'."],

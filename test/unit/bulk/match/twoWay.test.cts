@@ -147,6 +147,17 @@ test('the order of a list of texts means nothing', () => {
 	});
 });
 
+test('the other system takes what was sent back one after the other: no edits of its own', () => {
+	const d = { text: 'd' };
+	let known = agreedOn(a);
+	for (const here of [b, c, d]) known = stateOf(merged({ here, item: a, known, ver: 5 }).state)!;
+	for (const item of [b, c]) {
+		const next = merged({ here: d, item, known, ver: 9, rule: 'takeItem' });
+		expect(next).toMatchObject({ ...nothing, sendBack: d });
+		known = stateOf(next.state)!;
+	}
+});
+
 test('what was sent back is agreed on once the item has it, and goes back until then', () => {
 	const known = agreedOn(a);
 	const first = merged({ here: b, item: a, known, ver: 5 });

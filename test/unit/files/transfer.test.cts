@@ -2,11 +2,14 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
+import { downloadInto } from '../../../nodes/DataPlatform/actions/attachment/download.ts';
 import type { Attachment, PlatformRecord } from '../../../nodes/DataPlatform/api/types.ts';
 import { fetchFile, filesIn, removeFiles, uploadFiles, type UploadTarget } from '../../../nodes/DataPlatform/files/transfer.ts';
 import type { Upload } from '../../../nodes/DataPlatform/files/uploadValidation.ts';
+import { contentOf } from '../../../nodes/DataPlatform/input/binaryStore.ts';
 import type { ApiClient, ClientSettings } from '../../../nodes/DataPlatform/transport/client.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { fakeRun } from '../fakeNode.cts';
 import { thrownBy } from '../fixtures.cts';
 import { fakePlatform, httpResponse, networkError, type Serve } from '../stubPlatform.cts';
 
@@ -542,4 +545,33 @@ describe('removeFiles', () => {
 	])('a removal that %s fails with what is known', async (_, response, expected) => {
 		expect((await remove([response])).failure).toMatchObject(expected);
 	});
+});
+
+test('a file is stored while it arrives, not held in memory', async () => {
+	const events: string[] = [];
+	async function* pieces() {
+		for (let piece = 1; piece <= 20; piece += 1) {
+			events.push(`sent ${piece}`);
+			yield Buffer.from([piece]);
+		}
+	}
+	const { run } = await fakeRun(
+		{},
+		{
+			serve: () => ({ ...httpResponse(200, ''), body: Readable.from(pieces()) }) as unknown as IN8nHttpFullResponse,
+			receive: ([piece]) => void events.push(`stored ${piece}`),
+		},
+	);
+	const files = [{ fileId: 'f', fileName: 'a.bin', mimetype: 'application/octet-stream' }];
+	await downloadInto(run, { client: run.client, at }, files, { kind: 'file', outputName: 'data' });
+	expect(events).toContain('stored 20');
+	expect(events.indexOf('stored 1')).toBeLessThan(events.indexOf('sent 20'));
+});
+
+test("a file in n8n's store is read while it is sent, not held in memory", async () => {
+	const binary = { data: { id: 'f', data: 'store', mimeType: 'text/plain', fileName: 'a.txt' } };
+	const { run, seen } = await fakeRun({}, { items: [{ json: {}, binary }], files: { f: 'abc' } });
+	const content = (await contentOf(run, 0, 'data')) as () => Promise<Readable>;
+	expect(seen.openStreams).toBe(0);
+	expect((await buffer(await content())).toString()).toBe('abc');
 });

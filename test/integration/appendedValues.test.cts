@@ -124,6 +124,14 @@ test('messages of a chat, which may be added or replaced, are sent once', async 
 	expect(await harness.writes()).toHaveLength(1);
 });
 
+test('a file by its web address, which may be added or replace others, is sent once', async () => {
+	await fill({ code: 'a' });
+	await harness.faults(onBulk({ kind: 'resetAfter' }));
+	const result = await run('upsert', { items: [{ code: 'a', files: 'https://files.example.com/a.txt' }], ...goingOn });
+	expect(outcomes(result)).toEqual(['unknown']);
+	expect(await harness.writes()).toHaveLength(1);
+});
+
 describe('Upload, replacing files', () => {
 	const replace = async (values: IDataObject) => {
 		const [record] = await fill({ code: 'a' });

@@ -169,6 +169,13 @@ describe('a server that echoes the request', () => {
 		expect(stranger.requests.some(({ headers }) => headers.authorization === `Bearer ${secret}`)).toBe(true);
 	});
 
+	test('n8n keeps no token if a server echoes it as the type of its response', async () => {
+		stranger.respond = () => ({ status: 200, headers: { 'content-type': secret }, body: 'text' });
+		const whole = (await runs()).map(({ run, error }) => `${JSON.stringify(run)} ${error?.stack}`).join('\n');
+		expect(whole).toContain('[token]');
+		expect(whole).not.toContain(secret);
+	});
+
 	test('the rest of a response that echoes the token is kept', async () => {
 		stranger.respond = () => ({ status: 400, body: `{"errors":[{"message":"not ${secret}!"}]}` });
 		const { error } = await getAll(credentialOfStranger());

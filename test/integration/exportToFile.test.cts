@@ -26,6 +26,13 @@ async function fillTwoPages() {
 
 const secondPage = { match: { method: 'GET', path: '/data$' }, when: { nth: [2] } };
 
+test('all records are exported, even if the platform cuts pages to fewer than it returns by default', async () => {
+	await harness.fill('orders', ...numbered(30));
+	await harness.settings({ maxListedRecords: 10, maxFilteredRecords: 10 });
+	const { item } = await exported();
+	expect(item!.json).toMatchObject({ records: 30 });
+});
+
 test('a table is exported as CSV: a line with the columns, then one for each record with the values that Get Many returns', async () => {
 	const stored = await harness.fill(
 		'orders',

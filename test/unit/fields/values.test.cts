@@ -412,6 +412,7 @@ test("a time without a zone can't be a key; a text always can, a list has no rea
 	expect(problemOf('datetime', '2026-11-21T09:30:00')).toMatch(/^accepts a time with a zone/);
 	expect(problemOf('datetime', '2026-11-21T09:30:00Z')).toBeUndefined();
 	expect([problemOf('text', 'a'), problemOf('chips', ['a'])]).toEqual([undefined, undefined]);
+});
 
 test('keys of several fields are the same only if each of their values is', () => {
 	const fields = [fieldOf('one'), fieldOf('two')];

@@ -13,7 +13,7 @@ import type { Table } from '../api/table';
 import type { PlatformRecord } from '../api/types';
 import { forEachConcurrent } from '../transport/concurrency';
 import { serviceErrorOrThrow, InputError, isForbidden, ServiceError } from '../transport/errors';
-import type { Change } from '../changes/tracker';
+import type { Change, Limits } from '../changes/tracker';
 import { toProblem } from '../parameters/describeFailure';
 import { LABELS } from '../labels';
 import type { SavedDeletions } from './savedState';
@@ -234,7 +234,7 @@ interface Found {
 export class DeletionWatcher {
 	constructor(
 		private readonly watch: Watch,
-		private readonly budget: { hasTime(): boolean },
+		private readonly budget: { hasTime(): boolean; limits: Pick<Limits, 'settleMs'> },
 	) {}
 
 	private get check() {
@@ -297,7 +297,10 @@ export class DeletionWatcher {
 		});
 		for (const id of added) ids.add(id);
 		for (const id of deleted) ids.delete(id);
-		const rest = isWhole ? { checkedAt, ...(isListComplete && { seen }) } : known;
+		// While the time of the latest change goes on, one record more and one less show in nothing.
+		const clock = watch.table.client.servedAt ?? checkedAt;
+		const isRecent = clock - Date.parse(latest ?? '') < this.budget.limits.settleMs;
+		const rest = isWhole ? { checkedAt, ...(isListComplete && !isRecent && { seen }) } : known;
 		return { deleted, saved: { ...rest, ids: packIds(ids) }, mustStore: added.length > 0 };
 	}
 }

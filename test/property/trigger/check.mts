@@ -79,7 +79,7 @@ export function problemsOf(
 		const isChanged = versions.has(versionKey(id, ver, modified));
 		const isDue = isNew || isChanged || plan.startFrom === 'beginning';
 		const isBirthDue = isNew || plan.startFrom === 'beginning';
-		const isUpdate = Date.parse(created) !== Date.parse(modified);
+		const isUpdate = ver > 0 || Date.parse(created) !== Date.parse(modified);
 		// One change so soon may be the platform's own, which completes a new record.
 		const isMoreThanNew = ver > 1 || Date.parse(modified) - Date.parse(created) > 5000;
 		const last = times.get(versionKey(id, ver, modified)) ?? 0;

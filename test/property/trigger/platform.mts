@@ -39,6 +39,8 @@ export class Platform {
 		this.#alive.clear();
 		this.#gone.length = 0;
 		this.#precisionMs = settings.timePrecisionMs;
+		// No write is before the last one of the previous run: a coarser clock would be ahead.
+		if (this.#precisionMs > 1) await this.waitUntilAfter(Date.now());
 		const stored = await this.slot.prepare(settings, table, records, []);
 		for (const { id, fields } of stored as Stored[]) this.#alive.set(id, fields.name ?? '');
 		this.existing = new Set(this.#alive.keys());

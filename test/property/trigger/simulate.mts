@@ -54,10 +54,12 @@ export async function simulate(platform: Platform, seed: number, scheduler?: Sch
 	const { settleMs, page, expected } = plan.limits;
 	const overlapMs = (plan.overlap + plan.quietFor) * 1000;
 	const isPassed = overlapMs < 1000;
+	// A check for deletions proves nothing before; the platform says its time in whole seconds.
+	const idleMs = watchesDeletions(plan) ? settleMs + 1000 : settleMs;
 	const isShort = plan.existing + plan.writes * plan.burst + expected < page;
 	for (let idle = 0, polls = 0; idle < 2 * plan.mains && polls < MAX_POLLS; polls += 1) {
 		// Before that, more may change at the time of the last change.
-		await sleep(isPassed ? Math.max(settleMs, overlapMs) : settleMs);
+		await sleep(isPassed ? Math.max(idleMs, overlapMs) : idleMs);
 		// What is found only then may take several polls.
 		idle = (await host.poll()) === 'nothing' ? idle + 1 : 0;
 	}

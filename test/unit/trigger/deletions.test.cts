@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Table as PlatformTable, tableAt } from '../../../nodes/DataPlatform/api/table.ts';
 import { packIds, unpackIds } from '../../../nodes/DataPlatform/api/packing.ts';
+import { LIMITS } from '../../../nodes/DataPlatform/changes/tracker.ts';
 import {
 	DeletionWatcher,
 	findDeletions,
@@ -477,6 +478,8 @@ describe('at the bounds', () => {
 	});
 });
 
+const BUDGET = { hasTime: () => true, limits: LIMITS };
+
 test('a check that fails does not keep changes back, and is in the log', async () => {
 	const { connection, log } = fakePlatform(() => httpResponse(403, { errors: [{ message: 'no' }] }));
 	const watch = {
@@ -488,7 +491,7 @@ test('a check that fails does not keep changes back, and is in the log', async (
 		changes: { kinds: new Set(['created']), overlapMs: 0, maximum: 10 },
 		deletions: { intervalMs: 1000, maxShare: 50, maximum: 100 },
 	} as unknown as Watch;
-	const watcher = new DeletionWatcher(watch, { hasTime: () => true });
+	const watcher = new DeletionWatcher(watch, BUDGET);
 	const known = { ids: packIds(['gone']), checkedAt: 0 };
 	const changes = [{ kind: 'created' as const, record: { id: 'new', fields: {} } }];
 	const { deleted, saved } = await watcher.next(known, changes, false);
@@ -524,7 +527,7 @@ test('a check of a table in which nothing changed is two requests; any change ma
 		changes: { kinds: new Set(['created']), overlapMs: 0, maximum: 10 },
 		deletions: { intervalMs: 0, maxShare: 20, maximum: 100 },
 	} as unknown as Watch;
-	const watcher = new DeletionWatcher(watch, { hasTime: () => true });
+	const watcher = new DeletionWatcher(watch, BUDGET);
 	let { saved } = await watcher.next(undefined, [], false);
 	const check = async () => {
 		requests.length = 0;
@@ -541,6 +544,13 @@ test('a check of a table in which nothing changed is two requests; any change ma
 	const [deleted] = await check();
 	expect(deleted).toEqual(['id-1']);
 	expect(await check()).toEqual([[], 2]);
+	// Within one second on the platform's clock, a record more and one less show in nothing.
+	const second = new Date().toISOString().replace(/\.\d+/, '');
+	records.set('id-5', second);
+	expect((await check())[0]).toEqual([]);
+	records.delete('id-3');
+	records.set('id-6', second);
+	expect((await check())[0]).toEqual(['id-3']);
 });
 
 test('a record that is deleted after its change was read is not watched any more', async () => {
@@ -552,7 +562,7 @@ test('a record that is deleted after its change was read is not watched any more
 		deletions: { intervalMs: 0, maxShare: 100, maximum: 100 },
 		emitsChanges: true,
 	};
-	const watcher = new DeletionWatcher(watch as unknown as Watch, { hasTime: () => true });
+	const watcher = new DeletionWatcher(watch as unknown as Watch, BUDGET);
 	const { saved: known } = await watcher.next(undefined, [], false);
 	remove(table, 'id-1');
 	const changes = ['id-1', 'id-2', 'new'].map((id) => ({ kind: 'updated' as const, record: { id, fields: {} } }));
@@ -578,7 +588,7 @@ describe('when a poll checks', () => {
 			deletions: { intervalMs: 10 * MINUTE, maxShare: 100, maximum: 100 },
 			emitsChanges,
 		};
-		const watcher = new DeletionWatcher(watch as unknown as Watch, { hasTime: () => table.hasTime() });
+		const watcher = new DeletionWatcher(watch as unknown as Watch, { ...BUDGET, hasTime: () => table.hasTime() });
 		const ids = packIds(table.ids);
 		remove(table, 'id-1');
 		return { table, watcher, ids };
@@ -643,7 +653,7 @@ describe('when a poll checks', () => {
 test('without deletions to watch, none is found, and nothing is stored', async () => {
 	const table = new Table(8);
 	const watch = { table: table.check.table, query: {}, changes: { maximum: 100 }, emitsChanges: true };
-	const watcher = new DeletionWatcher(watch as unknown as Watch, { hasTime: () => true });
+	const watcher = new DeletionWatcher(watch as unknown as Watch, BUDGET);
 	expect(await watcher.next(undefined, [], false)).toEqual({ deleted: [] });
 	expect(table.requests).toEqual([]);
 });

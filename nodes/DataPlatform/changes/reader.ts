@@ -322,7 +322,8 @@ export async function readChanges(
 	let offset: number | undefined;
 	const result = (time = Infinity, isWhole = !buffer.isCut): ReadResult => {
 		const records = buffer.before(time);
-		return { records, held: buffer.held, isWhole, newest, offset, startedAt, readAt: Date.now() };
+		const { held, quietUntil } = buffer;
+		return { records, held, quietUntil, isWhole, newest, offset, startedAt, readAt: Date.now() };
 	};
 	if (newest === undefined) {
 		const isCaughtUp = state.watermark !== undefined && state.backlog === undefined;

@@ -132,7 +132,9 @@ export interface ReadResult {
 	newest?: number;
 	/** How many records changed before the watermark, if that is known. */
 	offset?: number;
-	/** The IDs of new records that are not quiet yet: all of them if the read is whole. */
+	/** What changed from this time on is not quiet yet. */
+	quietUntil?: number;
+	/** The IDs of new records among that: all of them if the read is whole. */
 	held?: Iterable<string>;
 	/** When reading began and ended, by our own clock. */
 	startedAt: number;
@@ -283,7 +285,7 @@ export class EmittedIndex {
 
 	/** The watermark after a read. @param positions of all emitted versions, in their order */
 	private nextWatermark(
-		{ newest = -Infinity, startedAt }: ReadResult,
+		{ newest = -Infinity, startedAt, quietUntil = Infinity }: ReadResult,
 		{ end, known }: ReadingEnd,
 		{ cursor, positions }: { cursor?: number; positions: Position[] },
 	): Position | undefined {
@@ -304,9 +306,8 @@ export class EmittedIndex {
 		// become visible. Only the time in between counts, so our clock need not be right.
 		const { cursor: before, cursorReadAt = Infinity } = this.state;
 		const isOver = startedAt - cursorReadAt >= Math.max(overlapMs, this.limits.settleMs);
-		if (end === 'idle' && isOver && before !== undefined && before === cursor) {
-			raise({ time: cursor + 1, id: '' });
-		}
+		const isStill = cursor !== undefined && cursor === before && cursor < quietUntil;
+		if (end === 'idle' && isOver && isStill) raise({ time: cursor + 1, id: '' });
 		return watermark;
 	}
 

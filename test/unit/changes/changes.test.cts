@@ -282,6 +282,18 @@ describe('Quiet For', () => {
 		expect(await follower.poll()).toEqual(['c2/2']);
 	});
 
+	test('a record that changes at the time of the start is emitted, however long it takes to be quiet', async () => {
+		const limits = { ...LIMITS, settleMs: 0 };
+		const table = new Table('asText', limits);
+		const follower = new Follower(table, { quietMs: 60_000, overlapMs: 0 }, limits);
+		const { id } = table.create();
+		await follower.startNow();
+		table.update(id);
+		expect([await follower.poll(), await follower.poll()]).toEqual([[], []]);
+		table.now += 60_001;
+		expect(await follower.poll()).toEqual(['u1/2']);
+	});
+
 	test('what changes during a backlog waits, too', async () => {
 		const limits = small();
 		const table = new Table('asText', limits);

@@ -618,8 +618,9 @@ export class Trial {
 		);
 		const open = openOf(writes);
 		const versions = this.evidence.written.filter((version) => version.id === id);
+		// Also what a response leaves out is looked up.
+		if (writes.length > 0 && isBlind(this.evidence)) return 'looking it up failed';
 		if (!open[0]) return undefined;
-		if (isBlind(this.evidence)) return 'looking it up failed';
 		if (open.some((request) => isPending(request, versions, requests))) return 'it may still be applied';
 		return !isGone ? 'it is not there, but a request of unknown result may still be applied' : undefined;
 	}

@@ -93,8 +93,9 @@ async function deleteOneByOne(
 			},
 		);
 		// A deletion that may have happened matters more than a rejected one.
-		const failure = failures.find(({ delivery }) => delivery === 'ambiguous') ?? failures[0];
-		if (failure) fail(failure);
+		const isOpen = ({ delivery }: ServiceError) => delivery === 'ambiguous';
+		const [failure] = failures;
+		if (failure) fail([...failures, ...gone.values()].find(isOpen) ?? failure);
 		if (tried.size === before) break;
 	}
 	const remaining = await countRecords(table, filter).catch((error: ServiceError) => {

@@ -426,6 +426,18 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 		expect(result).toMatchObject(expected);
 	});
 
+	test('rejected after one that is said to be gone, but whose first response was lost: it may be deleted yet', async () => {
+		let tries = 0;
+		const on: Matching['on'] = (line) => {
+			if (line === 'DELETE /b') return no(403);
+			if (line !== 'DELETE /a') return undefined;
+			tries += 1;
+			return tries === 1 ? lost() : no(404);
+		};
+		const { result } = await run({ filter, on, retryBudgetMs: 60_000 });
+		expect(result).toMatchObject({ delivery: 'ambiguous', message: expect.stringContaining('; at least 0 of 3 records were deleted') });
+	});
+
 	test('in another attempt: the message says in which', async () => {
 		const on: Matching['on'] = (line) => (line === 'DELETE /c' ? no(403) : undefined);
 		const { result } = await run({ filter, on, attempt: 2 });

@@ -33,11 +33,15 @@ export const number = (value: unknown) => {
 };
 const list = (value: unknown): unknown[] | undefined => (Array.isArray(value) ? value : undefined);
 
+/** Half of a character, or one that was damaged on its way: no request could name that record. */
+const DAMAGED = /[\p{Cs}\ufffd]/u;
+
 /** Reads one record's metadata; undefined if the value is something else. */
 export function toMetadata(value: unknown): RecordMetadata | undefined {
-	if (!isObject(value) || text(value.id) === undefined) return undefined;
+	const id = isObject(value) ? text(value.id) : undefined;
+	if (!isObject(value) || id === undefined || DAMAGED.test(id)) return undefined;
 	return {
-		id: value.id as string,
+		id,
 		created: text(value.created),
 		modified: text(value.modified),
 		ver: number(value.ver),

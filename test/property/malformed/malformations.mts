@@ -161,7 +161,7 @@ function isUndetectable(value: Json, path: Path, replacement: Json): boolean {
 	if (path.join() === 'data' && JSON.stringify(replacement) === '[]') return true;
 	// What has no name is not a field.
 	if (isInList && path.includes('items') && isPlain(replacement)) return true;
-	return path.at(-1) === 'count' && replacement === 0;
+	return ['count', 'insertedCount', 'updatedCount'].includes(String(path.at(-1))) && replacement === 0;
 }
 
 function parsed({ body }: HttpResponse): Json {

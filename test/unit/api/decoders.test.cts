@@ -15,6 +15,10 @@ import type { FieldDefinition } from '../../../nodes/DataPlatform/api/types.ts';
 const TIME = '2026-01-01T00:00:00Z';
 
 describe('a record', () => {
+	test.each(['\ud800', 'r\udc00', 'r\ufffd1'])('has no ID that was damaged on its way: %j', (id) => {
+		expect(toMetadata({ id, ver: 1 })).toBeUndefined();
+	});
+
 	test.each<[string, unknown, object | undefined]>([
 		[
 			'whole',

@@ -9,7 +9,7 @@ import type {
 	PlatformRecord,
 	RecordMetadata,
 } from '../../api/types';
-import { isWritable } from '../../fields';
+import { fieldType, isWritable } from '../../fields';
 import { appendedFields, holdsValue } from '../../fields/values';
 import { getOwn, isObject } from '../../transport/json';
 import { modeOf, sentFields } from '../entry';
@@ -95,10 +95,17 @@ function compareFields(
 
 /**
  * The first sent field whose value a record lacks, else the first for which that can't be seen;
- * undefined if it has all values.
+ * undefined if it has all values. The platform may store links some time after the rest.
  */
 export function firstDifference(entry: Entry, stored: PlatformRecord, context: WriteContext) {
-	const compared = compareFields(sentFields(entry), entry, stored, context);
+	const isLate = (name: string) => {
+		const field = context.fields.get(name);
+		const isLink = field?.type === 'schema_link';
+		return isLink && fieldType(field).isEmpty(getOwn(stored.fields, name)) === true;
+	};
+	const compared = compareFields(sentFields(entry), entry, stored, context).map((one) =>
+		one.isHeld === false && isLate(one.name) ? { ...one, isHeld: undefined } : one,
+	);
 	return (
 		compared.find(({ isHeld }) => isHeld === false) ??
 		compared.find(({ isHeld }) => isHeld === undefined)

@@ -1,7 +1,7 @@
 /** Whether a stored record has the values that were sent, and whether two readings of it are the same version. */
 import type { FieldValues, RecordMetadata } from '../../../../nodes/DataPlatform/api/types.ts';
 import { firstDifference, isAppending, isSameVersion } from '../../../../nodes/DataPlatform/bulk/resolve/compare.ts';
-import { sendableOf, storedOf } from '../../fixtures.cts';
+import { fieldOf, sendableOf, storedOf } from '../../fixtures.cts';
 import { context } from '../../outcomeFixtures.cts';
 import type { Entry, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
@@ -34,6 +34,30 @@ test.each<[rule: string, WriteMode, sent: FieldValues, stored: FieldValues, diff
 	['a creation sets the key, so it compares it', 'create', { code: 'a' }, { code: 'A' }, 'code differs'],
 ])('%s', (_, mode, fields, stored, expected) => {
 	expect(difference(mode, { fields }, stored)).toBe(expected);
+});
+
+test.each<[stored: FieldValues, difference: object]>([
+	[
+		{ n: 1, team: null },
+		{ name: 'team', isHeld: undefined },
+	],
+	[
+		{ n: 1, team: {} },
+		{ name: 'team', isHeld: undefined },
+	],
+	[
+		{ n: 1, team: { id: 's' } },
+		{ name: 'team', isHeld: false },
+	],
+	[
+		{ n: 2, team: null },
+		{ name: 'n', isHeld: false },
+	],
+])('a link may be stored some time after the rest: %j', (fields, expected) => {
+	const { fields: known, ...rest } = context('update');
+	const linked = { ...rest, fields: new Map([...known, ['team', fieldOf('team', 'schema_link')]]) };
+	const sent = sendableOf({ fields: { team: { id: 'r' }, n: 1 } });
+	expect(firstDifference(sent, storedOf({ id: 'x', fields }), linked)).toMatchObject(expected);
 });
 
 test('only the fields that were sent are compared', () => {

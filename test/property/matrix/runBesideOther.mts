@@ -37,7 +37,9 @@ function checkWritten(item: ItemResult, values: object, truth: Truth): string[] 
 	if (id === undefined) return [];
 	const states = [...truth.before, ...truth.history].filter((state) => state.id === id);
 	const wrong: string[] = [];
-	if (!states.some((state) => state.ver === ver && holds(state.fields, values))) {
+	// Values that come late are in a later version than the one that the response has.
+	const isItsVersion = (state: { ver: number }) => (truth.areValuesLate ? state.ver >= Number(ver) : state.ver === ver);
+	if (!states.some((state) => isItsVersion(state) && holds(state.fields, values))) {
 		wrong.push(`record ${String(id)}/${String(ver)} never held its values`);
 	}
 	const own = new Set(truth.written.filter((version) => version.id === id).map(({ action }) => action));

@@ -14,6 +14,8 @@ export interface Truth extends RunTruth {
 	payloadAltered: boolean;
 	/** Records get their values some time after the response. */
 	areValuesLate: boolean;
+	/** Definitions do not mark the import key. */
+	isKeyUnmarked: boolean;
 	/** Whether the kind of success of an item can't be seen; set for one item at a time. */
 	isKindHidden?: boolean;
 	/** Whether the look-up of the records' order may have failed. */
@@ -124,6 +126,7 @@ export class MatrixSandbox extends SandboxSlot {
 			workflowRuns,
 			payloadAltered: false,
 			areValuesLate: this.readings.settings.lateValuesMs !== undefined,
+			isKeyUnmarked: this.readings.settings.definition === 'documented',
 			fieldsReplaced: false,
 			untyped: [],
 		};

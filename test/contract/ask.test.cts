@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { variants } from '../../sandbox/state/variants.mts';

@@ -243,7 +243,7 @@ inBrowser('in a browser', () => {
 		const labels = await page.locator('.faults details button').allInnerTexts();
 		expect(labels).toContain('No response');
 		const bulk = [{ fields: { surname: 'Any' } }];
-		// Without an end, a request that gets no response would keep the process from ending.
+		// A request that gets no response would keep the process from ending.
 		const end = new AbortController();
 		const config = { maxRedirects: 0, signal: end.signal };
 		for (const label of labels) {

@@ -297,7 +297,7 @@ export class DeletionWatcher {
 		});
 		for (const id of added) ids.add(id);
 		for (const id of deleted) ids.delete(id);
-		// While the time of the latest change goes on, one record more and one less show in nothing.
+		// At the time of the latest change, a new record may yet make up for a deleted one.
 		const clock = watch.table.client.servedAt ?? checkedAt;
 		const isRecent = clock - Date.parse(latest ?? '') < this.budget.limits.settleMs;
 		const rest = isWhole ? { checkedAt, ...(isListComplete && !isRecent && { seen }) } : known;

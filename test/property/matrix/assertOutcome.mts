@@ -153,7 +153,8 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 	}
 	if (item.kind === 'done' && !isFree) {
 		const mayLackId = run.faultCase.isLimit || run.faultCase.otherWrite !== undefined || truth.requests.some(isMet);
-		const seen = { ...truth, isKindHidden: isKindHidden(run, index), mayLackId };
+		const isLookUpMet = truth.requests.some((request) => isMet(request) && request.path.endsWith('/data/filter'));
+		const seen = { ...truth, isKindHidden: isKindHidden(run, index) || isLookUpMet, mayLackId };
 		if (!truth.payloadAltered) wrong.push(...(await prepared.checkOutput(index, item.outputs, seen)));
 		const status = requestsFor(run, index).at(-1)?.status ?? 0;
 		const isLie = scenario.isUnverifiable && status >= 200 && status < 300;

@@ -285,6 +285,7 @@ function requireChoices(filter: Group, table: TableDefinition): void {
 
 const ORDER = new Set(['gt', 'gte', 'lt', 'lte']);
 
+/** The record's own times. */
 const TIMES = new Set(['created', 'modified']);
 
 const ISO_TIME = /^\s*\d{4}-\d\d-\d\d[T ]\d/;
@@ -313,7 +314,7 @@ export function timesInUtc(filter: Group, table?: TableDefinition): Group {
 		if (converted === 'leave') return text;
 		if ('problem' in converted) {
 			// Each platform may read such a time in its own way; other texts may be words that it knows.
-			if (!ISO_TIME.test(text) || (!known && ORDER.has(operator) && !TIMES.has(name))) return text;
+			if (!ISO_TIME.test(text) || !(known || TIMES.has(name))) return text;
 			throw new InputError(`The condition on '${name}' (${operator}) ${converted.problem}`, {
 				field: name,
 				hint: 'Correct the value: give a time with its zone, such as 2026-11-21T09:30:00Z.',

@@ -82,8 +82,8 @@ function checkOutput(
 	if (!is) return [`reported as ${String(outcome)}, but there is no such record`];
 	const was = before.some((record) => record.id === is.id);
 	const wrong: string[] = [];
-	// If a look-up fails, nobody can tell whose record each is: it has no ID, and may be new or not.
-	const isKind = (isKindHidden || mayLackId || id === undefined) && outcome === 'written';
+	// If no look-up can tell whose record each is, it has no ID, and may be new or not.
+	const isKind = (isKindHidden || id === undefined) && outcome === 'written';
 	if (!isKind && outcome !== (was ? 'updated' : 'inserted')) {
 		wrong.push(`reported as ${String(outcome)}`);
 	}
